@@ -50,7 +50,7 @@ def _section(name: str, command: Any) -> str:
     rows = [(f"`{p.metavar}`", p.help) for p in arguments]
     rows += [(_written(p), p.help) for p in options if p.name != "help"]
     table = "\n".join(f"| {left} | {_escaped(right)} |" for left, right in rows)
-    return f"## {name}\n\n```\n{usage}\n```\n\n{_told(command.help)}\n\n| | |\n|---|---|\n{table}\n"
+    return f"## {name}\n\n```\n{usage}\n```\n\n{_help(command.help)}\n\n| | |\n|---|---|\n{table}\n"
 
 
 def _placed(argument: Any) -> str:
@@ -67,7 +67,7 @@ def _written(option: Any) -> str:
     return f"{names}{value}{default}"
 
 
-def _told(help_text: str) -> str:
+def _help(help_text: str) -> str:
     """Return the help text of a command, with examples as code blocks."""
     parts = []
     for part in help_text.strip().split("\n\n"):

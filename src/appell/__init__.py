@@ -20,6 +20,7 @@ from appell.planning.inverse_kinematics import inverse_kinematics
 from appell.results.run import Run
 from appell.robot.robot import Robot
 from appell.simulation import walls
+from appell.simulation.contact.points import contact_points
 from appell.simulation.rollout.rollout import Rollout, rollout
 from appell.simulation.simulate import simulate
 from appell.studies import space
@@ -40,6 +41,7 @@ __all__ = [
     "Spring",
     "Study",
     "catalogue",
+    "contact_points",
     "control",
     "excite",
     "from_dh",

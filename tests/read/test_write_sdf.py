@@ -18,7 +18,7 @@ from appell.model import manifold
 from appell.model.build import Connection, Link, build
 from appell.model.closure import KINDS, Closure
 from appell.model.mimic import coupled
-from appell.model.model import Frame, Joint, Limits, Mimic, Model
+from appell.model.model import WORLD, Frame, Joint, Limits, Mimic, Model
 from appell.read import read
 from appell.read.values import pose as posed
 from appell.read.write_sdf import sdf_text
@@ -166,7 +166,12 @@ def check(model: Model) -> None:
         here = at_zero[frame.body].then(frame.placement) if frame.body >= 0 else frame.placement
         np.testing.assert_allclose(pose.position, here.position, atol=1e-12)
         np.testing.assert_allclose(pose.rotation, here.rotation, atol=1e-12)
-    assert {*frames, *(b.name for b in model.bodies), *(b.joint.name for b in model.bodies)} >= {
+    grounded = {f.name: f.placement for f in model.frames if f.body == WORLD and f.name in Sdf(sdf_text(model)).links}
+    for name, placement in grounded.items():  # links that are fixed to the world and have shapes
+        there = copy.frame_index[name].placement
+        np.testing.assert_allclose(there.position, placement.position, atol=1e-12)
+        np.testing.assert_allclose(there.rotation, placement.rotation, atol=1e-12)
+    assert {*frames, *grounded, *(b.name for b in model.bodies), *(b.joint.name for b in model.bodies)} >= {
         frame.name for frame in model.frames if frame.name != model.base.name
     }
 

@@ -17,17 +17,20 @@ from appell.kernels.runtime.kernel import Kernel
 from appell.kernels.runtime.program_spec import ProgramSpec
 from appell.loops.closed import kind_of
 from appell.model.joints import KINDS
-from appell.model.model import WORLD, Frame, Model
+from appell.model.mimic import coupled
+from appell.model.model import WORLD, Frame, Mimic, Model
 from appell.program.nodes import Program, verify
 from appell.program.run import run
 from appell.recursion.points import Place, point_accelerations, point_velocities, positions
 from appell.robot.calls import compile
 from appell.robot.kind import Key
-from appell.robot.long import assembly, kind
+from appell.robot.long import kind, recorder
 from appell.robot.long.kind import LONG, LongTree, is_long
+from appell.robot.long.recorder import Recorder
 from appell.robot.verbs.table import UNIT, VERBS
 from appell.simulation.contact.points import Named, Points
 from appell.spatial.pose import Pose
+from appell.trace.tape import Port
 from tests.support.evaluation import written_out
 from tests.support.exported import in_python
 from tests.support.kinds import about
@@ -53,8 +56,8 @@ def robot(tree: Callable[..., Model]) -> Callable[[str, bool], appell.Robot]:
         model = tree(np.random.default_rng(5), {**ROBOTS, "long": MANY}[name], has_friction=has_friction)
         joints = [b.joint if b.joint.type.nq == 1 else replace(b.joint, offset=0.0) for b in model.bodies]
         joints = [replace(joint, pitch=0.1) if joint.kind == "helical" else joint for joint in joints]
-        bodies = (replace(body, joint=joint) for body, joint in zip(model.bodies, joints, strict=True))
-        return appell.load(replace(model, bodies=tuple(bodies)))
+        bodies = tuple(replace(body, joint=joint) for body, joint in zip(model.bodies, joints, strict=True))
+        return appell.load(replace(model, bodies=bodies))
 
     return made
 
@@ -112,6 +115,59 @@ def test_loops_give_what_is_written_out(
     agree(run(verify(program), *(x[0] for x in given)), expected[0], within)
 
 
+def sprung(model: Model) -> Model:
+    """Return a model with two springs between joints."""
+    names = [body.joint.name for body in model.bodies if body.joint.type.nq == 1]
+    belt = appell.Spring("belt", ((names[0], 1.0), (names[2], -0.7)), stiffness=5.0, damping=0.3, reference=0.2)
+    tendon = appell.Spring("tendon", tuple((name, 0.5 + k) for k, name in enumerate(names[1:4])), stiffness=2.0)
+    return replace(model, springs=(belt, tendon))
+
+
+def following(model: Model) -> Model:
+    """Return a model in which three joints follow two others."""
+    bodies, ones = list(model.bodies), [k for k, body in enumerate(model.bodies) if body.joint.type.nq == 1]
+    for follower, source, multiplier, offset in ((3, 1, -0.7, 0.2), (2, 0, 1.3, 0.0), (4, 1, 0.5, -0.1)):
+        mimic = Mimic(bodies[ones[source]].joint.name, multiplier, offset)
+        body = bodies[ones[follower]]
+        bodies[ones[follower]] = replace(body, joint=replace(body.joint, mimic=mimic))
+    return coupled(replace(model, bodies=tuple(bodies)))
+
+
+@pytest.mark.parametrize("is_parametric", [False, True], ids=["fixed", "parametric"])
+@pytest.mark.parametrize("edit", [sprung, following])
+@pytest.mark.parametrize("verb", LOOPED)
+def test_loops_have_springs_between_joints_and_joints_that_follow_others(
+    robot: Callable[..., appell.Robot], agree: Any, verb: str, edit: Callable[[Model], Model], is_parametric: bool
+) -> None:
+    """The program's plain meaning against the tape of the same verb, guards apart: that of M is another one's."""
+    one = appell.load(edit(robot("tree", True).model))
+    frame = one.link_names[-2] if VERBS[verb].about == "frame" else about(one, verb)
+    given = [x[0] for x in arguments(one, verb, 1)]
+    if is_parametric:
+        given.append(np.array(one.parameters))
+    known = one.kind.formulations(verb)
+    (formulation,) = (
+        name if name in known else "composite" for name in LongTree(one.model, kind_of).formulations(verb)
+    )
+    key = Key(verb, frame, formulation, is_parametric)
+    ports, guards = compile.ports(one.kind, key)[1:]
+    size = sum(port.size for port in ports[: len(ports) - len(guards)])
+    expected = np.array(compile.tape(one.kind, key).run(*given))[:size]
+    found = np.array(run(verify(looped(one, verb, frame, is_parametric=is_parametric)), *given), dtype=float)[:size]
+    agree(found, expected, 1e-10 if "forward" in verb or verb in ("motion", "step") else 1e-12)
+
+
+def test_a_step_sees_of_a_body_what_all_of_its_class_have(robot: Callable[..., appell.Robot]) -> None:
+    """What a step may branch on is the same of all members of a class; which body it is, it cannot ask."""
+    model = robot("long", True).model
+    tree = Recorder(model, (Port("q", (model.nq,)),), is_massless=False, is_parametric=False)
+    for (sort, pattern), numbers, i in zip(tree.keys[1:], tree.numbers[1:], tree.bodies, strict=True):
+        assert sort == model.bodies[i].joint.kind
+        assert all(x is None or x == y for x, y in zip(pattern, numbers, strict=True))
+    with pytest.raises(TypeError, match="ClassBody"):
+        tree.total(0.0, tree.each(lambda body: model.bodies[body].inertia.mass))
+
+
 def test_parameters_take_the_place_of_the_models(robot: Callable[..., appell.Robot], agree: Any) -> None:
     """τ = Y·π for parameters that are another robot's, friction included, and another for every sample."""
     one = robot("tree", True)
@@ -135,10 +191,10 @@ def test_a_long_program_unrolls_to_a_tape(robot: Callable[..., appell.Robot], ag
 
 
 def test_every_kind_of_joint_is_looped(robot: Callable[..., appell.Robot], tree: Callable[..., Model]) -> None:
-    """More than 80 bodies of any kind; followers stay written out."""
+    """More than 80 bodies of any kind, with followers or without."""
     assert is_long(robot("long", True).model)
     assert is_long(tree(np.random.default_rng(0), [(kind, 0) for kind in KINDS] * 11))
-    assert not is_long(replace(robot("long", True).model, is_coupled=True))
+    assert is_long(replace(robot("long", True).model, is_coupled=True))
 
 
 def test_verbs_of_a_long_tree_agree_with_each_other(robot: Callable[..., appell.Robot], agree: Any) -> None:
@@ -357,7 +413,7 @@ def test_bodies_of_many_patterns_share_what_they_have_alike(
 ) -> None:
     """Beyond so many classes there is one per kind of joint, with the zeros that all its bodies have."""
     one = robot("tree", True)
-    monkeypatch.setattr(assembly, "CLASSES", 3)
+    monkeypatch.setattr(recorder, "CLASSES", 3)
     program = looped(one, "kinetic_energy")
     assert len({item.kind for item in program.tables[0].rows}) == 1 + len(KINDS)  # the world, too
     given = [x[0] for x in arguments(one, "kinetic_energy")]

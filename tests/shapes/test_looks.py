@@ -12,11 +12,10 @@ import pytest
 import appell
 from appell.errors import InputError
 from appell.model.model import WORLD
+from appell.read.finder import Finder
 from appell.shapes import meshes
 from appell.shapes.drawable import body_poses, drawable
-from appell.shapes.files import Finder
 from appell.shapes.skeleton import skeleton
-from appell.shapes.visuals import urdf_looks
 
 trimesh = pytest.importorskip("trimesh")
 
@@ -143,9 +142,9 @@ def test_a_mesh_that_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 
 def test_a_shape_that_is_written_wrongly_is_told_with_its_line(tmp_path: Path) -> None:
-    looks = urdf_looks(written(tmp_path, '<box size="1 2"/>'))
-    assert "arm.urdf:7" in looks.remarks[0]
-    assert "expected 3 numbers" in looks.remarks[0]
+    with pytest.warns(appell.AppellWarning, match=r"arm.urdf:7: .*expected 3 numbers.*; the shape is left out"):
+        robot = appell.load(written(tmp_path, '<box size="1 2"/>'))
+    assert robot.links["rod"].visuals == ()
 
 
 def test_what_collides_is_drawn_where_what_is_seen_cannot_be(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_scenario_is_the_call_it_stands_for():
         + """
         restitution = 0.8
         tie_window = 0.0
-        points = [{ frame = "link2", position = [2.0, 0.0, 0.0], name = "tip" }]
+        points = [{ frame = "link2", position = [2.0, 0.0, 0.0], name = "tip", radius = 0.05 }]
         [start]
         v = [0.0, -1.0]
         [[walls]]
@@ -43,7 +43,7 @@ def test_a_scenario_is_the_call_it_stands_for():
         """
     )
     robot = appell.load("two-link")
-    tip = appell.simulation.Point("link2", (2.0, 0.0, 0.0), "tip")
+    tip = appell.simulation.Point("link2", (2.0, 0.0, 0.0), "tip", radius=0.05)
     wall = appell.walls.Line((-3, -0.1), (3, -0.1))
     run = appell.simulate(robot, [0, 0], [0, -1], 0.2, walls=[wall], restitution=0.8, tie_window=0.0, points=[tip])
     again = scenario.run()
@@ -64,6 +64,18 @@ def test_a_scenario_is_the_call_it_stands_for():
         ('kind = "ellipse"\na = 3\nb = 2\nangle = "30 deg"', appell.walls.Ellipse(3.0, 2.0, angle=math.radians(30.0))),
         ('kind = "polyline"\ncorners = [[0, 0], [1, 0]]', appell.walls.Polyline([[0.0, 0.0], [1.0, 0.0]])),
         ('kind = "line"\nstart = [0, 0]\nend = [1, 0]', appell.walls.Line([0.0, 0.0], [1.0, 0.0])),
+        ('kind = "box"\ncentre = [0, 0, -3]\nsize = [1, 2, 3]', appell.walls.Box((0.0, 0.0, -3.0), (1.0, 2.0, 3.0))),
+        (
+            'kind = "box"\ncentre = [0, 0, -3]\nsize = [1, 1, 1]\nrotation = [0, 0, "90 deg"]',
+            appell.walls.Box((0.0, 0.0, -3.0), (1.0, 1.0, 1.0), ((0.0, -1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0))),
+        ),
+        (
+            'kind = "heightfield"\nheights = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 1, 0], [0, 0, 0, 0]]\ncell = 0.5\n'
+            "origin = [-1, -1, -3]",
+            appell.walls.Heightfield(
+                [(0.0,) * 4, (0.0, 1.0, 1.0, 0.0), (0.0, 1.0, 1.0, 0.0), (0.0,) * 4], 0.5, (-1.0, -1.0, -3.0)
+            ),
+        ),
         (
             'kind = "circle"\nradius = 2\nrestitution = { link2 = 0.5 }\nfriction = 0.1\npoints = ["link2"]',
             appell.walls.Circle(2.0, restitution={"link2": 0.5}, friction=0.1, points=("link2",)),
@@ -76,7 +88,17 @@ def test_every_kind_of_wall_is_read(wall, expected):
 
 
 def test_there_are_no_other_kinds_of_walls():
-    assert sorted(WALLS) == ["arc", "circle", "ellipse", "line", "plane", "polyline", "sphere"]
+    assert sorted(WALLS) == [
+        "arc",
+        "box",
+        "circle",
+        "ellipse",
+        "heightfield",
+        "line",
+        "plane",
+        "polyline",
+        "sphere",
+    ]
 
 
 def test_joints_by_name_may_be_degrees_and_lists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,26 @@ def test_points_are_found_by_name_by_place_and_by_their_impacts(tmp_path: Any) -
         ((body, place),) = resting_places(run, drawable(robot)).values()
         assert robot.model.bodies[body].name == "body"
         assert np.allclose(place, [0.0, 0.0, -0.5], atol=1e-6)
+
+
+def test_friction_turns_a_ball_where_it_touches_an_incline(tmp_path: Any) -> None:
+    """It rolls: normal force m·g·cos α and friction (2/7)·m·g·sin α up the slope, which no force at its centre is."""
+    file = tmp_path / "ball.urdf"
+    file.write_text(
+        '<robot name="ball"><link name="ball"><inertial><mass value="2"/><inertia ixx="0.008" ixy="0" ixz="0" '
+        'iyy="0.008" iyz="0" izz="0.008"/></inertial></link></robot>'
+    )
+    ball, slope = appell.load(file, floating=True), 0.3
+    up, n = np.array([np.cos(slope), 0.0, np.sin(slope)]), np.array([-np.sin(slope), 0.0, np.cos(slope)])
+    point = appell.simulation.Point("ball", (0.0, 0.0, 0.0), "ball's middle", radius=0.1)
+    walls = [appell.walls.Plane(normal=n.tolist(), friction=0.5)]
+    run = appell.simulate(ball, [*(0.1 * n), 0.0, 0.0, 0.0, 1.0], [0.0] * 6, 0.4, walls=walls, points=[point])
+    loaded = replace(appell.Run.load(run.save(tmp_path / "run.npz")), walls=run.walls)  # a file has their outlines
+    for again in (run, loaded):
+        (contact,) = run_contacts(again, drawable(ball))
+        weight = 2.0 * 9.81
+        wanted = weight * np.cos(slope) * n + 2.0 / 7.0 * weight * np.sin(slope) * up
+        np.testing.assert_allclose(contact.at(0.3), wanted, atol=1e-6)
 
 
 def test_held_feet_carry_the_weight(robots: Any) -> None:

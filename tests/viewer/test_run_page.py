@@ -120,6 +120,8 @@ def test_contacts_are_marked_on_the_wall_with_their_forces(resting: appell.Run) 
         appell.walls.Segment((0, 0), (1, 0)),
         appell.walls.Polyline([(0, 0), (1, 0), (1, 1)], closed=True),
         appell.walls.Plane(),
+        appell.walls.Box((0.1, 0.2, 0.3), (0.5, 1.0, 1.5), [[0.6, -0.8, 0.0], [0.8, 0.6, 0.0], [0.0, 0.0, 1.0]]),
+        appell.walls.Heightfield(0.1 * np.sin(np.arange(63.0).reshape(9, 7)), 0.3, (-1.2, -0.9, 0.0)),
         appell.walls.SignedDistance(lambda p: p[..., 2] - 0.1 * np.sin(p[..., 0])),
     ],
     ids=lambda wall: wall.label,
@@ -134,6 +136,9 @@ def test_every_wall_is_drawn_on_itself(wall: Any, is_flat: bool) -> None:
     for points in (made["points"].reshape(-1, 3) for made in lines):
         nearest = np.min([np.abs(part.gap(points)) for part in parts], axis=0)
         assert nearest.max() < 5e-3
+    if isinstance(wall, appell.walls.Box | appell.walls.Heightfield):
+        ((vertices, _),) = (made["arguments"] for _, made in scene.made if made.get("verb") == "add_mesh_simple")
+        assert np.abs(wall.gap(vertices)).max() < 1e-12
 
 
 def test_a_wall_out_of_a_file_is_drawn_by_its_outline(run: appell.Run, tmp_path: Any) -> None:
@@ -192,7 +197,7 @@ class _Scene:
 
     def __getattr__(self, verb: str) -> Any:
         def made(name: Any = "", *arguments: Any, **options: Any) -> _Scene:
-            self.made.append((str(name), {"verb": verb, **options}))
+            self.made.append((str(name), {"verb": verb, "arguments": arguments, **options}))
             return self
 
         return made

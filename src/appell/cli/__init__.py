@@ -7,30 +7,28 @@ appell
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from appell import __version__
-from appell.cli.group import Command, Group
-
-COMMANDS = (
-    "info",
-    "id",
-    "fd",
-    "simulate",
-    "sweep",
-    "view",
-    "identify",
-    "ops",
-    "export",
-    "convert",
-    "bench",
-    "compare",
-    "reproduce",
-    "cache",
+from appell.cli import (
+    bench,
+    cache,
+    compare,
+    convert,
+    export,
+    fd,
+    id,
+    identify,
+    info,
+    ops,
+    reproduce,
+    simulate,
+    sweep,
+    view,
 )
+from appell.cli.group import Command, Group
 
 app = typer.Typer(
     cls=Group,
@@ -56,8 +54,8 @@ def _root(
     """Accept the options before a command."""
 
 
-for _name in COMMANDS:
-    app.command(_name, cls=Command)(import_module(f"appell.cli.{_name}").command)
+for _module in (info, id, fd, simulate, sweep, view, identify, ops, export, convert, bench, compare, reproduce, cache):
+    app.command(_module.__name__.rpartition(".")[2], cls=Command)(_module.command)
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ def command(  # noqa: PLR0913, PLR0917  # a command has as many arguments as opt
     trace: list[str] | None = option("--trace FRAME", "Frame whose path is drawn; repeatable."),
     drag: str | None = option("--drag FRAME", "Frame of a robot that carries the gizmo."),
     packages: list[Path] | None = option("--packages DIR", "Folder of the ROS packages with the meshes; repeatable."),
-    source: Path | None = option("--source FILE", "URDF or MJCF file with the geometry of the robot of a run."),
+    source: Path | None = option("--source FILE", "Robot file whose shapes are drawn; by default the robot's own."),
     port: int = option("--port", "Port of the server; 0 takes any free port.", default=0),
     no_open: bool = option("--no-open", "Print the address without opening a browser.", default=False),
     html: Path | None = option("--html FILE", "Write a run as one .html file that plays it."),

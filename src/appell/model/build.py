@@ -202,13 +202,13 @@ def _root(links: list[Link], connections: list[Connection], source: str) -> str:
         reached.add(pending[-1])
         here = pending.pop()
         pending.extend(below.get(here, ()))
-    astray = [c for c in connections if c.child not in reached]
-    if astray:
+    unreached = [c for c in connections if c.child not in reached]
+    if unreached:
         raise ReadError(
-            f"joints {listed(c.joint.name for c in astray)} form a kinematic loop; cut it at one joint and close it "
+            f"joints {listed(c.joint.name for c in unreached)} form a kinematic loop; cut it at one joint and close it "
             "with loops=…",
             source,
-            astray[0].line,
+            unreached[0].line,
         )
     return roots[0].name
 

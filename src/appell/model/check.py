@@ -9,7 +9,9 @@ from typing import Any
 
 from appell.arguments import LARGEST, SKEWED
 from appell.errors import ReadError
+from appell.messages import alternatives
 from appell.model.model import Limits, Model
+from appell.model.shapes import shape_faults
 from appell.spatial.pose import Pose
 from appell.spatial.vector import IDENTITY, matmul, transpose
 
@@ -74,6 +76,13 @@ def check_numbers(model: Model) -> None:
     for name, part in named:
         for fault in unusable(part):
             raise ReadError(f"{name}: {fault}", model.source)
+    for shape in model.shapes:
+        if shape.link not in model.frame_index:
+            raise ReadError(
+                f"a shape of link '{shape.link}'; {alternatives(shape.link, model.frame_index)}", model.source
+            )
+        for fault in (*unusable(shape.placement, "placement"), *shape_faults(shape)):
+            raise ReadError(f"link '{shape.link}': {fault}", model.source)
 
 
 def _joined(path: str, name: str) -> str:

@@ -55,9 +55,9 @@ def lean(model: Model, *, is_numeric: bool = True) -> Model:
 
 def _reframe(model: Model, *, is_numeric: bool) -> Model:
     """Return the model in working frames."""
-    heir = _heirs(model)
+    successor = _heirs(model)
     size = max((math.hypot(*body.joint.placement.position) for body in model.bodies), default=0.0)
-    working: dict[int, Pose] = {WORLD: _working_world(model, heir.get(WORLD))}
+    working: dict[int, Pose] = {WORLD: _working_world(model, successor.get(WORLD))}
     bodies = []
     for i, body in enumerate(model.bodies):
         joint = body.joint
@@ -68,7 +68,7 @@ def _reframe(model: Model, *, is_numeric: bool) -> Model:
             placed = _seat(line, size, slides=joint.kind in SLIDING)
             # N: the working frame at q = 0, before its own turn about z, seen from the body's frame
             before = Pose(seat.rotation, seat.position).inverse().then(placed)
-            turn = _turn(model, i, heir.get(i), before, is_numeric=is_numeric)
+            turn = _turn(model, i, successor.get(i), before, is_numeric=is_numeric)
             turned = Pose(about(Z, math.cos(turn), math.sin(turn)), ZERO)
             working[i] = before.then(turned)
             joint = _with_axis_z(joint, placed, turned, turn)
@@ -107,21 +107,21 @@ def _bundle(model: Model) -> Model:
 def _heirs(model: Model) -> dict[int, int]:
     """Return for each body with children the child with the largest subtree: its axis defines the working frame."""
     size = [1] * len(model.bodies)
-    heir: dict[int, int] = {}
+    successor: dict[int, int] = {}
     for i in reversed(range(len(model.bodies))):
         parent = model.bodies[i].parent
         if parent != WORLD:
             size[parent] += size[i]
-        if parent not in heir or size[i] >= size[heir[parent]]:
-            heir[parent] = i
-    return heir
+        if parent not in successor or size[i] >= size[successor[parent]]:
+            successor[parent] = i
+    return successor
 
 
-def _working_world(model: Model, heir: int | None) -> Pose:
+def _working_world(model: Model, successor: int | None) -> Pose:
     """Return a world frame on the first axis, with gravity in its xz plane."""
-    if heir is None or model.bodies[heir].joint.kind not in TURNING + SLIDING:
+    if successor is None or model.bodies[successor].joint.kind not in TURNING + SLIDING:
         return Pose()
-    joint = model.bodies[heir].joint
+    joint = model.bodies[successor].joint
     z = matvec(joint.placement.rotation, joint.axis)
     is_vertical = math.hypot(*cross(model.gravity, z)) <= 1e-9
     x = perpendicular(z, min(IDENTITY, key=lambda e: abs(dot(e, z))) if is_vertical else model.gravity)
@@ -157,14 +157,14 @@ def _foot(line: Line, sine: float, size: float) -> Vector:
     return add(point, scale(along, z)) if abs(along) <= NEAR * size else point
 
 
-def _turn(model: Model, i: int, heir: int | None, before: Pose, *, is_numeric: bool) -> float:
-    """Return the angle about z that aligns the body's x with the common normal to its heir's axis.
+def _turn(model: Model, i: int, successor: int | None, before: Pose, *, is_numeric: bool) -> float:
+    """Return the angle about z that aligns the body's x with the common normal to its successor's axis.
 
     `before` is the working frame before the turn, in the body's frame.
     """
     inverse = before.inverse()
-    if heir is not None and model.bodies[heir].joint.kind in TURNING + SLIDING:
-        joint = model.bodies[heir].joint
+    if successor is not None and model.bodies[successor].joint.kind in TURNING + SLIDING:
+        joint = model.bodies[successor].joint
         z = matvec_t(before.rotation, matvec(joint.placement.rotation, joint.axis))
         point = inverse.apply(joint.placement.position)
         sine = math.hypot(z[0], z[1])

@@ -194,6 +194,7 @@ def _reseated(model: Model, bodies: Sequence[Body], base: Base, seats: Mapping[i
             if {tie.first, tie.second} <= names and {joint for joint, _ in tie.coupling} <= joints
         ),
         springs=tuple(spring for spring in model.springs if {name for name, _ in spring.terms} <= joints),
+        shapes=tuple(shape for shape in model.shapes if shape.link in names),
         actuators=tuple(name for name in model.actuators if name in joints),
         home=tuple(entry for entry in model.home if entry[0] in joints),
         configurations=tuple(
@@ -227,6 +228,7 @@ def attached(model: Model, other: Model, frame: str, pose: Pose, prefix: str = "
         frames=(*first.frames[:behind], *second.frames, *first.frames[behind:]),
         closures=(*model.closures, *added.closures),
         springs=(*model.springs, *added.springs),
+        shapes=(*model.shapes, *added.shapes),
         actuators=(*_motors(model), *_motors(added)) if model.actuators or added.actuators else (),
         home=(*model.home, *added.home),
         configurations=(*model.configurations, *added.configurations),
@@ -314,6 +316,7 @@ def prefixed(model: Model, prefix: str) -> Model:
             replace(spring, name=prefix + spring.name, terms=tuple((prefix + name, c) for name, c in spring.terms))
             for spring in model.springs
         ),
+        shapes=tuple(replace(shape, link=prefix + shape.link) for shape in model.shapes),
         actuators=tuple(prefix + name for name in model.actuators),
         independent_velocities=tuple(prefix + name for name in model.independent_velocities),
         home=tuple(named(model.home)),

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from appell.errors import ModelError
 from appell.model.closure import Closure
 from appell.model.joints import KINDS, Column, Kind
+from appell.model.shapes import Shape
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Scalar, Vector
@@ -210,6 +211,8 @@ class Model:
     """The independent velocities of a robot with loops, where the file names them."""
     springs: tuple[Spring, ...] = ()
     """Springs and dampers between joints, in addition to those of the joints themselves."""
+    shapes: tuple[Shape, ...] = ()
+    """Visual and collision shapes of the links."""
     own_joint_parameters: tuple[JointParameters, ...] = ()
     """Joint parameters of each velocity in place of those of the joints: traced ones of a parametric program."""
     has_joint_columns: bool = False
@@ -283,6 +286,19 @@ class Model:
     def frame_index(self) -> dict[str, Frame]:
         """Return the frames by name."""
         return {frame.name: frame for frame in self.frames}
+
+    def shapes_of(self, use: str) -> dict[str, list[Shape]]:
+        """Return the visual or the collision shapes by link, in the order of the file."""
+        found: dict[str, list[Shape]] = {}
+        for shape in self.shapes:
+            if shape.use == use:
+                found.setdefault(shape.link, []).append(shape)
+        return found
+
+    def seat(self, shape: Shape) -> tuple[int, Pose]:
+        """Return the body that carries a shape, and the shape's pose in the body's frame."""
+        frame = self.frame_index[shape.link]
+        return frame.body, frame.placement.then(shape.placement)
 
     def ancestors(self, body: int) -> Iterator[int]:
         """Yield a body, its parent, and so on to the root."""

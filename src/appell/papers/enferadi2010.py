@@ -93,8 +93,8 @@ def conclude() -> Table:
     ]
     for motion, one in made.items():
         off = float(np.abs(one.virtual_work - one.simulator.torques).max())
-        said = f"In motion {motion} virtual work gives the torques of an independent program"
-        rows.append((said, f"{off:.0e} N·m from chains closed by multipliers", holds(off)))
+        statement = f"In motion {motion} virtual work gives the torques of an independent program"
+        rows.append((statement, f"{off:.0e} N·m from chains closed by multipliers", holds(off)))
     work = ("virtual work", robot.operations("inverse_dynamics", "virtual-work")[:2])
     for name, other in (("the Lagrangian method", "lagrange"), ("Newton–Euler", "newton-euler")):
         counts = (f"{name}, over the legs", robot.operations("inverse_dynamics", other)[:2])

@@ -163,8 +163,8 @@ def table3(run: Run) -> Table:
     for k, ((time, points, *rest), reference) in enumerate(zip(printed, PAPER.references.values(), strict=False)):
         own, fixed = (found[k] if k < len(found) else None for found in (ours, steps))
         names = [None if row is None else _named(row.points) for row in (own, fixed)]
-        said = _named(points)
-        rows.append((k + 1, "points", said, said, *names, Same()(said, names[0])))
+        statement = _named(points)
+        rows.append((k + 1, "points", statement, statement, *names, Same()(statement, names[0])))
         for i, (what, text) in enumerate(zip(_QUANTITIES, (time, *rest), strict=True)):
             value, step = (None if row is None else row.numbers[i] for row in (own, fixed))
             digits = len(reference[i].partition(".")[2])

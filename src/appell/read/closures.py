@@ -166,7 +166,7 @@ def _substituted(model: Model, substitutions: Sequence[Substitution], source: st
     for each in substitutions:
         _check(each.joint, joints, "joint", Place(source, each.line, "joint_name"))
     kinds = {change.joint: change for change in substitutions}
-    links, connections = outline(model)
+    links, connections, shapes = outline(model)
     crosses: list[Link] = []
     changed: list[Connection] = []
     for connection in connections:
@@ -183,7 +183,8 @@ def _substituted(model: Model, substitutions: Sequence[Substitution], source: st
             cross, halves = _universal(connection, change, source)
             crosses.append(cross)
             changed += halves
-    return build(model.name, [*links, *crosses], changed, gravity=model.gravity, source=model.source)
+    built = build(model.name, [*links, *crosses], changed, gravity=model.gravity, source=model.source)
+    return replace(built, shapes=tuple(shape for own in shapes.values() for shape in own))
 
 
 def _universal(connection: Connection, change: Substitution, source: str) -> tuple[Link, list[Connection]]:

@@ -8,8 +8,8 @@ may move by several joints in a row, each about an anchor of its own:
 
 Every joint therefore gets a link of its own with its frame at the anchor, all but the last without mass. The last one
 is the body if its anchor is the body's origin; otherwise the body is a frame on it, at T(−p). A body without joints is
-a frame on its parent. A joint that ``<equality>`` couples linearly to another follows it as a mimic joint, and fixed
-tendons are springs between joints (:mod:`appell.read.equalities`); equalities between bodies close loops
+a frame on its parent. Geoms are shapes of their body. A joint that ``<equality>`` couples linearly to another follows
+it as a mimic joint, and fixed tendons are springs between joints; equalities between bodies close loops
 (:mod:`appell.read.equalities`). Unsupported features are listed in one warning, see :mod:`appell.read.unread`.
 """
 
@@ -44,8 +44,10 @@ from appell.read.compiled import (
 )
 from appell.read.equalities import Tie, coordinates, driven_joints, equalities, keyframes, mimic, tendon_springs, ties
 from appell.read.place import contents
+from appell.read.shapes import mjcf_shapes
 from appell.read.unread import unread
 from appell.read.values import ROUNDING, direction, gravity_vector
+from appell.read.xml import elements, tag
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import from_quaternion
@@ -102,6 +104,8 @@ def read_mjcf(
     given = contents(path_or_text, lambda text: text.lstrip("\ufeff \t\r\n").startswith("<"), source)
     mujoco = import_mujoco(given.source)
     compiled, remarks = compile_mjcf(mujoco, given, path_or_text)
+    if any(tag(element) == "mesh" and {"refpos", "refquat"} & {*element.keys()} for element in elements(given.data)):
+        warn(f"{given.source}: <mesh refpos> and <mesh refquat> are not supported; their shapes have the file's axes")
     untitled = "robot" if given.is_text else Path(given.source).stem
     return model_of_compiled(mujoco, compiled, given.source, untitled=untitled, gravity=gravity, remarks=remarks)
 
@@ -128,7 +132,8 @@ def model_of_compiled(
     loops = equalities(mujoco, compiled, tree.mounts, model.bodies, _pose)
     _warn(source, unread(mujoco, compiled, {*followers, *loops.held}), remarks)
     frames = (*_frames(compiled, names, tree, model), *loops.frames)
-    model = replace(model, frames=frames, configurations=keyframes(mujoco, compiled, names))
+    shapes = tuple(mjcf_shapes(mujoco, compiled, names, _pose, source))
+    model = replace(model, frames=frames, shapes=shapes, configurations=keyframes(mujoco, compiled, names))
     model = with_springs(model, tendon_springs(mujoco, compiled, names))
     if not loops.closures:
         return model

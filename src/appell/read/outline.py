@@ -16,6 +16,7 @@ from typing import NamedTuple
 from appell.errors import ModelError
 from appell.model.build import Connection, Link
 from appell.model.model import WORLD, Frame, Joint, Model
+from appell.model.shapes import Shape
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Matrix, Vector
 from appell.syntax import UNFIT
@@ -25,10 +26,11 @@ RESERVED_IN_SDF = re.compile("::|^__.*__$")
 
 
 class Outline(NamedTuple):
-    """Links, the root first, and the joints between them, parents first."""
+    """Links, the root first, the joints between them, parents first, and the shapes of each link."""
 
     links: list[Link]
     connections: list[Connection]
+    shapes: dict[str, list[Shape]]
 
 
 def outline(model: Model) -> Outline:
@@ -46,14 +48,21 @@ def outline(model: Model) -> Outline:
     links = [Link(root, model.base.inertia), *(Link(body.name, body.inertia) for body in model.bodies)]
     connections = [Connection(body.joint, names[body.parent], body.name) for body in model.bodies]
     places = _places(model)
+    link_of = {frame.name: names[frame.body] for frame in own_frames(model)}
     for joint, link, place in _fixed(model):
         frame = model.frames[place]
         links.append(Link(link, included=model.frame_index[link].inertia))
         connections.append(Connection(Joint(joint, "fixed", placement=frame.placement), names[frame.body], link))
         places.append(place)
+        link_of |= {joint: link, link: link}
     # in the order of the frames, which is depth first as joints are
     order = sorted(range(len(places)), key=lambda k: (places[k], k))
-    return Outline(links, [connections[k] for k in order])
+    shapes: dict[str, list[Shape]] = {}
+    link_of |= {link.name: link.name for link in links}  # links come before joints of the same name
+    for shape in model.shapes:
+        link = link_of[shape.link]
+        shapes.setdefault(link, []).append(replace(shape, link=link))
+    return Outline(links, [connections[k] for k in order], shapes)
 
 
 def _places(model: Model) -> list[int]:
@@ -110,6 +119,7 @@ def names(model: Model) -> Iterator[tuple[str, str]]:
     yield from (("closure", closure.name) for closure in model.closures)
     yield from (("spring", spring.name) for spring in model.springs)
     yield from (("configuration", name) for name, _ in model.configurations)
+    yield from (("file of a mesh", shape.file) for shape in model.shapes if shape.kind == "mesh")
 
 
 def check_names(model: Model, what: str) -> None:

@@ -16,7 +16,7 @@ from appell.read.write_sdf import sdf_text
 from appell.read.write_toml import toml_text
 from appell.read.write_urdf import urdf_text
 
-WRITERS: dict[str, Callable[[Model], str]] = {
+WRITERS: dict[str, Callable[[Model, Path], str]] = {
     ".urdf": urdf_text,
     ".toml": toml_text,
     ".xml": mjcf_text,
@@ -59,6 +59,6 @@ def save(
         if kind != ".urdf":
             raise InputError(f"save: a template is for .urdf files; '{Path(path).name}' has another extension")
         return write(path, from_template(model, template))
-    if kind == ".toml" and toml is not None:
+    if kind == ".toml" and toml is not None and not model.shapes:
         return write(path, toml())
-    return write(path, WRITERS[kind](model))
+    return write(path, WRITERS[kind](model, Path(path).absolute().parent))

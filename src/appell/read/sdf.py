@@ -1,7 +1,7 @@
 """SDF files: one model per file, of versions 1.4 to 1.12, with file and line in every error.
 
 The dynamics of a model is read: links with ``<inertial>``, joints with ``<axis>``, ``<axis2>``, limits, damping,
-friction, springs and mimics, frames and nested models. Shapes, sensors, plugins and simulator settings are ignored.
+friction, springs and mimics, shapes, frames and nested models. Sensors, plugins and simulator settings are ignored.
 
 - All joints are zero in the poses of the file. A joint's pose is in its child's frame unless it names another.
 - A rotating joint whose frame is not at its child's origin carries a link ``child_joint`` at its own origin, and the
@@ -28,11 +28,13 @@ from appell.errors import ReadError, warn
 from appell.messages import alternatives, listed
 from appell.model.build import WORLD_NAME, Link
 from appell.model.model import Frame, Joint, Limits, Mimic, Model
+from appell.model.shapes import SIZES, Colour, Shape
 from appell.read.place import Place, contents
 from appell.read.sdf_frames import MODEL, SEPARATOR, Entry, Frames, numbers_in, pose_in, words
 from appell.read.sdf_tree import Hinge, assembled
+from appell.read.shapes import PLAIN_SCALE, Dialect, colour_of, shapes_in
 from appell.read.values import direction, gravity_vector, number
-from appell.read.xml import Element, attribute, child, children, document, line_of, ranged, tag
+from appell.read.xml import Element, attribute, child, children, document, line_of, ranged, required, tag
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Vector
@@ -238,7 +240,16 @@ class _Reading:
             element.get("name", "robot").strip(), links, hinges, self.frames, gravity=gravity, source=self.source
         )
         added = [self._fixed_frame(name, model) for name in self.extra if name not in model.frame_index]
-        return replace(model, frames=(*model.frames, *added))
+        shapes = (shape for name, each in self.links for shape in self._shapes(name, each))
+        return replace(model, frames=(*model.frames, *added), shapes=tuple(shapes))
+
+    def _shapes(self, name: str, link: Element) -> list[Shape]:
+        def pose(element: Element, place: Place) -> Pose:
+            given, relative_to = pose_in(element, place)
+            prefix = "".join(name.rpartition(SEPARATOR)[:2])
+            return self.frames.between(name, f"{prefix}{relative_to}", place).then(given) if relative_to else given
+
+        return shapes_in(link, name, self.source, Dialect(SIZES, pose, _sizes, _mesh, _colour))
 
     def _fixed_frame(self, name: str, model: Model) -> Frame:
         place = self.frames.entries[name].place
@@ -337,6 +348,25 @@ class _Reading:
         if not older:
             raise owner.error("its <thread_pitch> is zero; give <screw_thread_pitch> in m per revolution")
         return -1.0 / older
+
+
+def _sizes(solid: Element, name: str, count: int, owner: Place) -> Sequence[float]:
+    given = child(solid, name, owner)
+    if given is None and name == "scale":
+        return PLAIN_SCALE
+    return numbers_in(required(solid, name, owner) if given is None else given, owner, [count])
+
+
+def _mesh(solid: Element, owner: Place) -> str:
+    if child(solid, "submesh", owner) is not None:
+        raise owner.error("a <submesh> is not supported; give it a file of its own")
+    return _text(solid, "uri", owner)
+
+
+def _colour(element: Element, owner: Place) -> Colour | None:
+    material = child(element, "material", owner)
+    diffuse = None if material is None else child(material, "diffuse", owner)
+    return None if diffuse is None else colour_of([*numbers_in(diffuse, owner, [3, 4]), 1.0][:4])
 
 
 def _triple(values: Sequence[float]) -> Vector:

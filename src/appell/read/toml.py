@@ -19,6 +19,9 @@ number of radians or text such as ``"90 deg"``::
     centre = [0.0, 0.0, -0.5]
     inertia = [0.1, 0.1, 0.01]              # about the centre: diagonal, or xx xy yy xz yz zz, or 3 rows of 3
     # parameters = [m, mx, my, mz, xx, xy, yy, xz, yz, zz]      about the origin, instead of the three above
+    collisions = [{ kind = "capsule", radius = 0.02, length = 1.0, origin = { xyz = [0.0, 0.0, -0.5] } }]
+    visuals = [{ kind = "mesh", file = "meshes/rod.stl", colour = [0.2, 0.5, 0.8, 1.0] }]
+    # sphere: radius; capsule, cylinder: radius, length; box: size = [x, y, z]; ellipsoid: radii; mesh: file, scale
 
     [[joints]]
     name = "hinge"                          # required
@@ -99,6 +102,7 @@ from appell.model.mimic import coupled
 from appell.model.model import GRAVITY, Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS, arm, joint_parameters
 from appell.read.place import Contents, Place, check_keys, contents
+from appell.read.shapes import SHAPE_KEYS, toml_shapes
 from appell.read.toml_loops import LOOP_KEYS, closed, configurations, entries_of, name_of, origin
 from appell.read.toml_springs import sprung
 from appell.read.values import (
@@ -123,7 +127,7 @@ TOP_KEYS = (
     *TREE_KEYS,
     *LOOP_KEYS,
 )
-LINK_KEYS = ("name", *INERTIA_KEYS, "included")
+LINK_KEYS = ("name", *INERTIA_KEYS, "included", *SHAPE_KEYS.values())
 JOINT_KEYS = (
     "name",
     "kind",
@@ -255,7 +259,8 @@ def _flag(entries: Mapping[str, object], key: str, default: bool, place: Place) 
 def _tree(top: Mapping[str, object], name: str, gravity: Vector, place: Place) -> Model:
     links = [_link(entry, place.at("links").at(i)) for i, entry in entries_of(top, "links", place)]
     connections = [_connection(entry, place.at("joints").at(i)) for i, entry in entries_of(top, "joints", place)]
-    return build(name, links, connections, gravity=gravity, source=place.source)
+    model = build(name, links, connections, gravity=gravity, source=place.source)
+    return replace(model, shapes=tuple(toml_shapes(top, place)))
 
 
 def _link(value: object, place: Place) -> Link:

@@ -37,6 +37,8 @@ def unread(mujoco: Any, compiled: Any, tied: Container[int] = ()) -> list[str]:
     )
     found.update({"<deformable> flex": compiled.nflex, "<plugin>": compiled.nplugin})
     found.update({"<geom> that can touch (contact forces)": _touching(mujoco, compiled)})
+    own = compiled.geom_dataid[compiled.geom_type == mujoco.mjtGeom.mjGEOM_MESH]
+    found.update({"<geom> with a mesh that has no file": int((compiled.mesh_pathadr[own] < 0).sum())})
     return [f"{count} × {what}" for what, count in found.items() if count]
 
 

@@ -1,7 +1,7 @@
 """URDF files: links, joints and inertias from XML, with file and line in every error.
 
-The dynamics of a URDF file is read: links with `<inertial>`, joints with `<origin>`, `<axis>`, `<limit>`, `<dynamics>`
-and `<mimic>`. Shapes, materials, sensors, transmissions and simulator settings are ignored. Where the format is
+What is read of a URDF file: links with `<inertial>`, `<visual>` and `<collision>`, joints with `<origin>`, `<axis>`,
+`<limit>`, `<dynamics>` and `<mimic>`. Sensors, transmissions and simulator settings are ignored. Where the format is
 ambiguous:
 
 - URDF has no elements for rotor inertia and springs. The attributes `armature` [kg·m², or kg where
@@ -33,6 +33,7 @@ from appell.model.build import WORLD_NAME, Connection, Link, build
 from appell.model.model import Joint, Limits, Mimic, Model
 from appell.read.dh import LOSS_KEYS
 from appell.read.place import Contents, Place, contents
+from appell.read.shapes import shapes_in, urdf
 from appell.read.urdf_plus import ENDS, constraints, driven, with_constraints
 from appell.read.values import direction, gravity_vector, number, pose, quaternion_rotation
 from appell.read.xml import (
@@ -120,13 +121,17 @@ def read_urdf(
         remedy = XACRO if b"xacro" in given.data else "a robot needs at least one"
         raise ReadError(f"no <link> in <robot>; {remedy}", given.source, line_of(root))
     if all(link.name != WORLD_NAME for link in links):
-        hung = [connection for connection in connections if connection.parent == WORLD_NAME]
-        if hung:
-            problem = f"joint '{hung[0].joint.name}': its parent link 'world' is not defined; read as the world"
-            warn(problem, given.source, hung[0].line or 1)
+        attached = [connection for connection in connections if connection.parent == WORLD_NAME]
+        if attached:
+            problem = f"joint '{attached[0].joint.name}': its parent link 'world' is not defined; read as the world"
+            warn(problem, given.source, attached[0].line or 1)
             links.insert(0, Link(WORLD_NAME))
     name = (root.get("name") or "").strip() or "robot"
     model = build(name, links, connections, gravity=gravity_vector(gravity), source=given.source)
+    dialect = urdf(root, given.source, origin)
+    named = {(element.get("name") or "").strip(): element for element in children(root, "link")}
+    found = (shape for name, element in named.items() for shape in shapes_in(element, name, given.source, dialect))
+    model = replace(model, shapes=tuple(found))
     ties = [(element, child_origins(element, given.source)) for element in constraints(root)]
     return with_constraints(model, ties, driven(root)) if ties else model
 

@@ -1,9 +1,9 @@
 """MJCF files of models, which MuJoCo compiles to the same robot.
 
 Every body of the model is a body of MuJoCo, with the parts of its joint (:mod:`appell.read.parts`); frames are sites. A
-joint's offset is MuJoCo's ``ref``. Followers are coupled by ``<equality><joint>``, loops closed by ``<connect>`` and
-``<weld>`` between sites, a revolute closure by two connects along its axis. MuJoCo requires mass and inertia of every
-moving body: 1e-15 represents zero.
+joint's offset is MuJoCo's ``ref``. Shapes are geoms of the body that carries their link. Followers are coupled by
+``<equality><joint>``, loops closed by ``<connect>`` and ``<weld>`` between sites, a revolute closure by two connects
+along its axis. MuJoCo requires mass and inertia of every moving body: 1e-15 represents zero.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from lxml import etree
 
@@ -23,6 +24,7 @@ from appell.read.markup import number
 from appell.read.mjcf import UNBOUNDED
 from appell.read.outline import check_names, unlisted_frames
 from appell.read.parts import SMALLEST, UNEQUAL, home_of, part_coordinates, parts, principal
+from appell.read.shapes import described, mjcf_geoms
 from appell.read.write_urdf import centre_and_tensor
 from appell.read.xml import Element, added
 from appell.spatial.inertia import Inertia
@@ -36,8 +38,8 @@ ARM = 0.1
 """Distance of the second point of a revolute closure along its axis [m]."""
 
 
-def mjcf_text(model: Model) -> str:
-    """Return a model as the text of an MJCF file, numbers with all digits.
+def mjcf_text(model: Model, folder: Path | None = None) -> str:
+    """Return a model as the text of an MJCF file in a folder, numbers with all digits.
 
     Raises
     ------
@@ -55,14 +57,15 @@ def mjcf_text(model: Model) -> str:
     >>> print(mjcf_text(read("two-link"))[:26])
     <mujoco model="two-link">
     """
-    return _Writer(model).text()
+    return _Writer(model, folder).text()
 
 
 class _Writer:
     """A file being written: its elements, and the features that it cannot represent."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, folder: Path | None) -> None:
         self.model = model
+        self.geoms = mjcf_geoms(model, folder)
         check_names(model, "MJCF")
         self.parts = [[b.joint] if self._is_world_free(i) else parts(b.joint) for i, b in enumerate(model.bodies)]
         self.root: Element = etree.Element("mujoco", model=model.name)
@@ -79,6 +82,9 @@ class _Writer:
         added(root, "compiler", angle="radian", inertiafromgeom="false")
         added(root, "option", gravity=_texts(model.gravity))
         added(added(root, "default"), "site", group="4")
+        asset = added(root, "asset") if self.geoms.meshes else None
+        for mesh in self.geoms.meshes:
+            added(asset, "mesh", mesh)
         self._bodies()
         self._tendons()
         self._equalities()
@@ -97,7 +103,8 @@ class _Writer:
     # Bodies
 
     def _bodies(self) -> None:
-        model, world = self.model, added(self.root, "worldbody")
+        model = self.model
+        base = world = added(self.root, "worldbody")
         at: dict[int, Element] = {WORLD: world}
         sites: dict[int, list[Frame]] = {}
         for frame in unlisted_frames(model):
@@ -106,6 +113,7 @@ class _Writer:
             base = added(world, "body", name=model.base.name)
             if model.base.inertia != Inertia() and principal(model.base.inertia) is not None:
                 _inertial(base, model.base.inertia)
+        self._add_geoms(base, WORLD)
         _sites(world, sites.get(WORLD, ()))
         for i, (body, pieces) in enumerate(zip(model.bodies, self.parts, strict=True)):
             placed = {} if self._is_world_free(i) else _placed(body.joint.placement)
@@ -113,7 +121,12 @@ class _Writer:
             for piece in pieces:
                 added(element, "joint", _joint(piece))
             _inertial(element, body.inertia)
+            self._add_geoms(element, i)
             _sites(element, sites.get(i, ()))
+
+    def _add_geoms(self, element: Element, body: int) -> None:
+        for attributes, pose in self.geoms.by_body.get(body, ()):
+            added(element, "geom", {**attributes, **_placed(pose)})
 
     # Constraints between joints and bodies
 
@@ -232,6 +245,7 @@ class _Writer:
                 j.name for j in joints if j.kind in UNEQUAL and j.friction
             ],
             "what is followed by joints": [j.name for j in joints if j.mimic and j.mimic.joint not in known],
+            "meshes that are not found or that MuJoCo does not read": described(self.geoms.lost),
         }
         return [f"{what} {listed(names)}" for what, names in found.items() if names]
 

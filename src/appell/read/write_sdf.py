@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 
 from lxml import etree
 
@@ -18,10 +19,12 @@ from appell.errors import ModelError, warn
 from appell.messages import listed
 from appell.model.closure import Closure
 from appell.model.model import WORLD, Joint, Model
+from appell.model.shapes import Shape
 from appell.read.compiled import fresh
 from appell.read.markup import number
 from appell.read.outline import check_names, roll_pitch_yaw, unlisted_frames
 from appell.read.parts import SMALLEST, home_of, part_coordinates, parts
+from appell.read.shapes import add_sdf, described
 from appell.read.write_urdf import centre_and_tensor, tensor_entries, warn_of_gravity
 from appell.read.xml import Element, added
 from appell.spatial.inertia import Inertia
@@ -47,8 +50,8 @@ CLOSING = {
 """The joints that close loops, by the kind of closure."""
 
 
-def sdf_text(model: Model) -> str:
-    """Return a model as the text of an SDF file, numbers with all digits.
+def sdf_text(model: Model, folder: Path | None = None) -> str:
+    """Return a model as the text of an SDF file in a folder, numbers with all digits.
 
     Raises
     ------
@@ -66,14 +69,15 @@ def sdf_text(model: Model) -> str:
     >>> print(sdf_text(read("puma600")).splitlines()[1])
     <sdf version="1.9">
     """
-    return _Writer(model).text()
+    return _Writer(model, folder).text()
 
 
 class _Writer:
     """A file being written: its names, the poses of its links, and the features that it cannot represent."""
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, folder: Path | None) -> None:
         check_names(model, "SDF")
+        self.folder = folder
         self.model = model
         for closure in model.closures:
             if closure.kind not in CLOSING:
@@ -96,15 +100,26 @@ class _Writer:
         for name in (body.joint.name for body in model.bodies):
             self.joints[name] = fresh(f"{name}_joint", taken) if name in others else name
             taken.add(self.joints[name])
+        self.shapes: dict[str, list[Shape]] = {}
+        """The shapes of each link, those of links fixed to it included; the world is no link."""
+        for shape in model.shapes:
+            body, pose = model.seat(shape)
+            is_grounded = self.names[body] == "world"
+            own = shape if is_grounded else replace(shape, link=self.names[body], placement=pose)
+            self.shapes.setdefault(own.link, []).append(own)
 
     def text(self) -> str:
         model = self.model
         if model.base.name != "world":
             self._link(model.base.name, model.base.inertia, Pose(), "")
             self._joint_element(f"{model.base.name}_to_world", "fixed", "world", model.base.name)
+        grounded = [f for f in unlisted_frames(model) if self.names[f.body] == "world" and f.name in self.shapes]
+        for frame in grounded:
+            self._link(frame.name, Inertia(), frame.placement, "")
+            self._joint_element(f"{frame.name}_to_world", "fixed", "world", frame.name)
         for i in range(len(model.bodies)):
             self._body(i)
-        for frame in unlisted_frames(model):
+        for frame in (frame for frame in unlisted_frames(model) if frame not in grounded):
             attached = {} if self.names[frame.body] == "world" else {"attached_to": self.names[frame.body]}
             _pose(added(self.element, "frame", {"name": frame.name, **attached}), frame.placement)
         for closure in model.closures:
@@ -152,6 +167,8 @@ class _Writer:
         element = added(inertial, "inertia")
         for key, x in entries.items():
             _value(element, key, x)
+        for k, shape in enumerate(self.shapes.get(name, ())):
+            add_sdf(link, shape, f"{shape.use}{k}", self.folder, _pose)
 
     def _joint_element(self, name: str, kind: str, parent: str, child: str) -> Element:
         element = added(self.element, "joint", name=name, type=kind)
@@ -214,6 +231,7 @@ class _Writer:
             ],
             "springs between joints": [spring.name for spring in self.model.springs],
             "the choice of actuated joints": list(self.model.actuators),
+            "shapes of the world": described(self.shapes.get("world", ())),
         }
         return [f"{what} {listed(names)}" for what, names in found.items() if names]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from appell.model.build import Connection, Link
@@ -11,13 +12,14 @@ from appell.model.closure import Closure
 from appell.model.model import ROOT, WORLD, Base, Body, Coordinates, Frame, Joint, Limits, Model, Spring
 from appell.read.dh import LOSS_KEYS
 from appell.read.outline import outline, roll_pitch_yaw
+from appell.read.shapes import toml_entries
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.syntax import quoted
 
 
-def toml_text(model: Model) -> str:
-    """Return a model as the text of a toml file, numbers with all digits.
+def toml_text(model: Model, folder: Path | None = None) -> str:
+    """Return a model as the text of a toml file in a folder, numbers with all digits.
 
     Examples
     --------
@@ -26,7 +28,7 @@ def toml_text(model: Model) -> str:
     name = "two-link"
     """
     tree = _on_ground(model)
-    links, connections = outline(tree)
+    links, connections, shapes = outline(tree)
     lines = [f"name = {toml_value(model.name)}", f"gravity = {toml_value(model.gravity)}"]
     if tree is not model:
         lines.append("floating = true")
@@ -44,7 +46,7 @@ def toml_text(model: Model) -> str:
         named = {quoted(name): _coordinates(of) for name, of in model.configurations}
         lines.append(f"configurations = {toml_value(named)}")
     for link in links:
-        lines += ["", "[[links]]", *_entries(_link(link))]
+        lines += ["", "[[links]]", *_entries(_link(link) | toml_entries(shapes.get(link.name, ()), folder))]
     for connection in connections:
         lines += ["", "[[joints]]", *_entries(_joint(connection))]
     for spring in model.springs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from pathlib import Path
 
 from lxml import etree
 
@@ -14,6 +15,7 @@ from appell.model.model import GRAVITY, Joint, Limits, Model
 from appell.read.dh import LOSS_KEYS
 from appell.read.markup import number
 from appell.read.outline import check_names, outline, roll_pitch_yaw, without_offset
+from appell.read.shapes import URDF_KINDS, add_urdf, described
 from appell.read.urdf import ENDLESS, KINDS_BY_NAME
 from appell.read.xml import Element
 from appell.spatial.inertia import Inertia
@@ -26,13 +28,18 @@ _LIMITED = ("revolute", "prismatic")
 """Types for which URDF requires limits."""
 
 
-def urdf_text(model: Model) -> str:
-    """Return a model as the text of a URDF file, numbers with all digits.
+def urdf_text(model: Model, folder: Path | None = None) -> str:
+    """Return a model as the text of a URDF file in a folder, numbers with all digits.
 
     Raises
     ------
     ModelError
         When URDF cannot represent a joint, a body's inertia or a loop; toml can.
+
+    Warns
+    -----
+    AppellWarning
+        When URDF cannot represent gravity or a shape.
 
     Examples
     --------
@@ -50,11 +57,17 @@ def urdf_text(model: Model) -> str:
             f"robot '{model.name}': URDF cannot represent springs between joints ({springs}); save as .toml"
         )
     warn_of_gravity(model)
-    links, connections = outline(model)
+    lost = described(shape for shape in model.shapes if shape.kind not in URDF_KINDS)
+    if lost:
+        warn(f"robot '{model.name}': URDF cannot represent: shapes {listed(lost)}; save as .toml")
+    links, connections, shapes = outline(model)
     check_names(model, "URDF")
     root = etree.Element("robot", name=model.name)
     for link in links:
-        _link(root, link, model.name)
+        element = _link(root, link, model.name)
+        for shape in shapes.get(link.name, ()):
+            if shape.kind in URDF_KINDS:
+                add_urdf(element, shape, folder, _origin)
     for connection in connections:
         _joint(root, connection, model.name)
     text: bytes = etree.tostring(root, pretty_print=True, xml_declaration=True, encoding="UTF-8")
@@ -68,15 +81,16 @@ def warn_of_gravity(model: Model, what: str = "URDF") -> None:
         warn(f"robot '{model.name}': {what} has no gravity; pass gravity=({shown}) when loading, or save as .toml")
 
 
-def _link(root: Element, link: Link, robot: str) -> None:
+def _link(root: Element, link: Link, robot: str) -> Element:
     element = etree.SubElement(root, "link", name=link.name)
     if link.inertia == Inertia():
-        return
+        return element
     centre, about_centre = centre_and_tensor(link.inertia, link.name, robot)
     inertial = etree.SubElement(element, "inertial")
     _origin(inertial, Pose(IDENTITY, centre))
     etree.SubElement(inertial, "mass", value=number(link.inertia.mass))
     etree.SubElement(inertial, "inertia", {key: number(x) for key, x in tensor_entries(about_centre).items()})
+    return element
 
 
 def centre_and_tensor(inertia: Inertia, name: str, robot: str, what: str = "URDF") -> tuple[Vector, Matrix]:

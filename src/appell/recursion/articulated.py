@@ -16,12 +16,12 @@ from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
-from appell.recursion.forward import probe, sum_of_squares
+from appell.recursion.forward import cholesky, probe, solve_cholesky, sum_of_squares
 from appell.recursion.inertia_matrix import unit_momentum
 from appell.recursion.joint_forces import joint_forces
-from appell.recursion.kinematics import Link, Scalars, Velocity, joint_motions, links, moved
-from appell.recursion.sweep import around, inward, outward
-from appell.spatial.inertia import Inertia
+from appell.recursion.kinematics import STILL, Link, Load, Scalars, Velocity, carried, motions, moved, posed
+from appell.recursion.sweep import Body, Executor, PerBody, Tree, inward
+from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector, sqrt
 from appell.spatial.vector import (
     ZERO,
@@ -72,44 +72,84 @@ class Pivot(NamedTuple):
     rest: Scalar
 
 
-class _Start(NamedTuple):
-    """What a body begins with on the way out: its velocity, V × (S v), and its own inertia and gyroscopic force."""
-
-    speed: Velocity
-    bias: Pair
-    body: Articulated
+AT_REST = Pair(ZERO, ZERO)
+NOTHING = Articulated(NULL, NULL, NULL, AT_REST)
 
 
-def forward_dynamics(model: Model, q: Scalars, v: Scalars, tau: Scalars) -> Scalars:
+class Solved(NamedTuple):
+    """Accelerations, and the pivots of every body."""
+
+    accelerations: Scalars
+    pivots: PerBody
+
+
+def forward_dynamics(model: Tree, q: Scalars, v: Scalars, tau: Scalars) -> Scalars:
     """Return the accelerations under joint forces τ."""
-    chain, own = links(model, q), joint_motions(model, v)
-    friction = joint_forces(model, q, v, (0.0,) * model.nv)
-    pivots: list[list[Pivot]] = [[] for _ in model.bodies]
+    return solved(model, q, v, tau).accelerations
 
-    def out(i: int, parent: _Start) -> _Start:
-        speed = moved(chain[i], own[i], parent.speed)
-        return _Start(speed, bias_acceleration(speed, own[i]), rigid(chain[i].inertia, speed))
 
-    def back(i: int, start: _Start, below: list[tuple[int, Articulated]]) -> Articulated:
-        body = start.body
-        for child, reduced in below:
-            body = joined(body, moved_up(chain[child], reduced))
-        efforts = tuple(tau[k] - friction[k] for k in model.velocities(i))
-        armatures = [model.joint_parameters[k].armature for k in model.velocities(i)]
-        body, pivots[i] = eliminated(body, model.bodies[i].joint.columns, efforts, armatures, start.bias)
-        return body
+def solved(model: Tree, q: Scalars, v: Scalars, tau: Scalars) -> Solved:
+    """Return the accelerations under joint forces τ, and the pivots of the articulated inertias."""
+    tree, friction = posed(model, q), joint_forces(model, q, v, (0.0,) * model.nv)
+    efforts = tuple(t - f for t, f in zip(tau, friction, strict=True))
+    own = motions(tree, v)
 
-    still = Velocity(ZERO, ZERO)
-    starts = around(model, _Start(still, Pair(ZERO, ZERO), rigid(Inertia(), still)), out, back)
-    result: list[Scalar] = []
+    def out(body: Body, parent: tuple[Velocity, Pair]) -> tuple[tuple[Velocity, Pair], Articulated]:
+        speed = moved(body.link, own[body], parent[0])
+        return (speed, bias_acceleration(speed, own[body])), rigid(body.inertia, speed)
 
-    def motion(i: int, parent: Pair) -> Pair:
-        moving, rates = advanced(chain[i], parent, starts[i].bias, pivots[i])
-        result.extend(rates)
-        return moving
+    def back(body: Body, state: tuple[Velocity, Pair], whole: Articulated) -> tuple[Articulated, list[Pivot]]:
+        reduced, pivots = eliminated(whole, body, body.of(efforts), state[1])
+        return moved_up(body.link, reduced), pivots
 
-    outward(model, Pair(negate(model.gravity), ZERO), motion)
-    return tuple(result)
+    found = tree.around((STILL, AT_REST), NOTHING, out, back)
+
+    def step(body: Body, parent: tuple[Pair, Scalars]) -> tuple[Pair, Scalars]:
+        return advanced(body, parent[0], found.states[body][1], found.kept[body])
+
+    moving = tree.outward((Pair(negate(tree.gravity), ZERO), ()), step)
+    return Solved(tree.vector(tree.each(lambda body: moving[body][1])), found.kept)
+
+
+def response(tree: Executor, pivots: PerBody, efforts: Scalars) -> Scalars:
+    """Return M⁻¹·efforts by the pivots of earlier forward dynamics."""
+
+    def back(body: Body, _: None, load: Pair) -> tuple[Pair, list[Pivot]]:
+        rests: list[Pivot] = []
+        for pivot, effort in reversed(list(zip(pivots[body], body.of(efforts), strict=True))):
+            rest = effort - dot(pivot.column.linear, load.linear) - dot(pivot.column.angular, load.angular)
+            rests.insert(0, pivot._replace(rest=rest))
+            share = rest * pivot.inverse
+            load = _pair_add(load, Pair(scale(share, pivot.push.linear), scale(share, pivot.push.angular)))
+        return Pair(*carried(body.link, Load(*load))), rests
+
+    found = tree.around(None, AT_REST, lambda body, _: (None, AT_REST), back)
+
+    def step(body: Body, parent: tuple[Pair, Scalars]) -> tuple[Pair, Scalars]:
+        return advanced(body, parent[0], AT_REST, found.kept[body])
+
+    moving = tree.outward((AT_REST, ()), step)
+    return tree.vector(tree.each(lambda body: moving[body][1]))
+
+
+def bound(model: Tree, q: Scalars, free: Solved, rows: Sequence[Scalars]) -> Scalars:
+    """Return the accelerations with K·a = 0 for rows K, held by forces Kᵀλ: (K M⁻¹Kᵀ) λ = −K a₀,  a = a₀ + M⁻¹Kᵀλ."""
+    tree = posed(model, q)
+    answers = [response(tree, free.pivots, tree.known(row)) for row in rows]
+
+    def multipliers(_: Model, start: Scalars, *columns: Scalars) -> Scalars:
+        matrix = tuple(tuple(_product(row, column) for column in columns) for row in rows)
+        return solve_cholesky(cholesky(matrix), tuple(-_product(row, start) for row in rows))
+
+    forces = tree.named(multipliers, free.accelerations, *answers, like=(0.0,) * len(rows)) if rows else ()
+    a = free.accelerations
+    for force, answer in zip(forces, answers, strict=True):
+        a = tuple(x + force * y for x, y in zip(a, answer, strict=True))
+    return a
+
+
+def _product(row: Scalars, x: Scalars) -> Scalar:
+    return sum((c * y for c, y in zip(row, x, strict=False) if c), start=0.0)
 
 
 class Extent(NamedTuple):
@@ -135,15 +175,15 @@ def extents(model: Model) -> list[Extent]:
     def gathered(i: int, below: list[tuple[int, Extent]]) -> Extent:
         mass, _, second = model.bodies[i].inertia
         moment = trace(second)
-        for child, (carried, spread) in below:
+        for child, (load, spread) in below:
             p = model.bodies[child].joint.placement.position
-            mass, moment = mass + carried, moment + (spread + dot(p, p) * carried)
+            mass, moment = mass + load, moment + (spread + dot(p, p) * load)
         return Extent(mass, moment)
 
     return inward(model, gathered)
 
 
-def inverse_norm(model: Model, filed: Model, q: Scalars) -> Scalar:
+def inverse_norm(model: Tree, filed: Model, q: Scalars, pivots: PerBody) -> Scalar:
     """Return the squared relative rounding error of accelerations, as :func:`appell.recursion.forward.inverse_norm`.
 
     The diagonal of M is that of the extents, by the model with the inertias of the file.
@@ -154,24 +194,23 @@ def inverse_norm(model: Model, filed: Model, q: Scalars) -> Scalar:
         columns, own = filed.bodies[i].joint.columns, [filed.joint_parameters[k] for k in filed.velocities(i)]
         size += [sqrt(extent.seen_by(c, joint.armature)) for c, joint in zip(columns, own, strict=True)]
         sides += [z * y for y in probe(len(columns))]
-    push = tuple(z * m for z, m in zip(sides, size, strict=True))
-    x = forward_dynamics(model.weightless(), q, (0.0,) * model.nv, push)
-    return sum_of_squares(x) * sum_of_squares(size)
+    tree = posed(model, q)
+    x = response(tree, pivots, tree.known(tuple(z * m for z, m in zip(sides, size, strict=True))))
+    return tree.total(0.0, tree.each(lambda body: sum_of_squares(body.of(x)))) * sum_of_squares(size)
 
 
-def eliminated(
-    body: Articulated, columns: Sequence[Column], efforts: Scalars, armatures: Sequence[Scalar], bias: Pair
-) -> tuple[Articulated, list[Pivot]]:
+def eliminated(body: Articulated, of: Body, efforts: Scalars, bias: Pair) -> tuple[Articulated, list[Pivot]]:
     """Return the articulated inertia of a body at its parent, and the pivots of the joint's columns."""
     pivots: list[Pivot] = []
-    for column, effort, armature in reversed(list(zip(columns, efforts, armatures, strict=True))):
-        body, pivot = _eliminate(body, column, effort, armature)
+    for column, effort, own in reversed(list(zip(of.columns, efforts, of.parameters, strict=True))):
+        body, pivot = _eliminate(body, column, effort, own.armature)
         pivots.insert(0, pivot)
     return body._replace(bias=_pair_add(body.bias, body.times(bias))), pivots
 
 
-def advanced(link: Link, parent: Pair, bias: Pair, pivots: list[Pivot]) -> tuple[Pair, list[Scalar]]:
+def advanced(body: Body, parent: Pair, bias: Pair, pivots: Sequence[Pivot]) -> tuple[Pair, Scalars]:
     """Return a body's acceleration and its joint's, from its parent's acceleration."""
+    link = body.link
     linear = link.down(add(parent.linear, cross(parent.angular, link.position)))
     moving = _pair_add(Pair(linear, link.down(parent.angular)), bias)
     rates = []
@@ -179,7 +218,7 @@ def advanced(link: Link, parent: Pair, bias: Pair, pivots: list[Pivot]) -> tuple
         rate = (rest - dot(push.linear, moving.linear) - dot(push.angular, moving.angular)) * inverse
         rates.append(rate)
         moving = _pair_add(moving, Pair(scale(rate, column.linear), scale(rate, column.angular)))
-    return moving, rates
+    return moving, tuple(rates)
 
 
 def bias_acceleration(speed: tuple[Vector, Vector], joint: tuple[Vector, Vector]) -> Pair:
@@ -229,13 +268,6 @@ def moved_up(link: Link, body: Articulated) -> Articulated:
 def _mirrored(m: Matrix) -> Matrix:
     """Return a matrix that is symmetric by its meaning with its lower half copied from the upper."""
     return (m[0], (m[0][1], m[1][1], m[1][2]), (m[0][2], m[1][2], m[2][2]))
-
-
-def joined(a: Articulated, b: Articulated) -> Articulated:
-    """Return two bodies as one, both given in one frame."""
-    return Articulated(
-        madd(a.linear, b.linear), madd(a.mixed, b.mixed), madd(a.angular, b.angular), _pair_add(a.bias, b.bias)
-    )
 
 
 def _pair_add(a: Pair, b: Pair) -> Pair:

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 
 from appell.recursion.elimination import is_zero
 from appell.recursion.forward import factorise
-from appell.recursion.inertia_matrix import Rows
 from appell.recursion.kinematics import Scalars
+from appell.recursion.sweep import Rows
 from appell.spatial.scalar import Scalar
 
 ABREAST = 14

@@ -31,8 +31,8 @@ from typing import NamedTuple
 from appell.model.closure import Closure
 from appell.model.model import Frame, Model
 from appell.recursion.gibbs import Acceleration, accelerations
-from appell.recursion.kinematics import Link, Scalars, Velocity, velocities
-from appell.spatial.inertia import NULL
+from appell.recursion.kinematics import Link, Scalars, velocities
+from appell.recursion.sweep import PerBody, Unrolled
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Matrix, Scalar, Vector, sqrt
 from appell.spatial.vector import IDENTITY, ZERO, add, cross, dot, matvec, matvec_t, scale, sub, transpose
@@ -250,11 +250,11 @@ def openness(chain: Sequence[Link], tie: Tie, size: float, q: Scalars) -> Scalar
 class Motions(NamedTuple):
     """Velocities of all bodies, and their accelerations while no joint accelerates and nothing weighs.
 
-    The world comes last, where its index of −1 finds it.
+    The world's come last, where its index of −1 finds them.
     """
 
-    velocities: list[Velocity]
-    accelerations: list[Acceleration]
+    velocities: PerBody
+    accelerations: PerBody
 
     def at(self, body: int, arm: Vector) -> tuple[Vector, Vector, Acceleration]:
         """Return velocity and acceleration of a body's point, and the motion of the body."""
@@ -265,9 +265,9 @@ class Motions(NamedTuple):
 
 def motions(model: Model, chain: list[Link], v: Scalars) -> Motions:
     """Return what the bias accelerations of all closures need."""
-    unforced = accelerations(replace(model, gravity=ZERO), chain, v, (0.0,) * model.nv)
-    still = Acceleration(ZERO, ZERO, NULL, ZERO)
-    return Motions([*velocities(model, chain, v), Velocity(ZERO, ZERO)], [*unforced, still])
+    tree = Unrolled(replace(model, gravity=ZERO), (), lambda: chain)
+    unforced = accelerations(tree, v, (0.0,) * model.nv)
+    return Motions(velocities(tree, v), unforced)
 
 
 def bias_acceleration(chain: Sequence[Link], tie: Tie, moving: Motions) -> list[Scalar]:

@@ -26,24 +26,24 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from appell.model.joints import Column
-from appell.model.model import WORLD, Model
-from appell.recursion.elimination import is_zero
-from appell.recursion.inertia_matrix import Rows, moved_up, unit_momentum
+from appell.recursion.inertia_matrix import moved_up, unit_momentum
 from appell.recursion.kinematics import (
+    STILL,
     JointMotion,
     Link,
     Load,
     Scalars,
     Velocity,
     carried,
-    joint_motions,
-    links,
+    motions,
     moved,
+    posed,
     power,
+    projected,
 )
-from appell.recursion.sweep import around, rootward
+from appell.recursion.sweep import Body, Entries, Rows, Tree
 from appell.spatial.inertia import NULL, Inertia
-from appell.spatial.scalar import Matrix, Scalar, Vector
+from appell.spatial.scalar import Matrix, Vector
 from appell.spatial.vector import (
     ZERO,
     add,
@@ -77,47 +77,34 @@ class Carried(NamedTuple):
     turning: Vector
 
 
-def coriolis_matrix(model: Model, q: Scalars, v: Scalars) -> Rows:
+def coriolis_matrix(model: Tree, q: Scalars, v: Scalars) -> Rows:
     """Return C(q, v) of Eq. (1); joint friction is no part of it."""
-    chain, own = links(model, q), joint_motions(model, v)
-    rates: list[list[Column]] = [[] for _ in model.bodies]
-    entries: dict[tuple[int, int], Scalar] = {}
+    tree = posed(model, q)
+    own = motions(tree, v)
 
-    def out(i: int, parent: Velocity) -> Velocity:
-        velocity = moved(chain[i], own[i], parent)
-        if model.bodies[i].parent == WORLD:
-            velocity = Velocity(velocity.angular, ZERO)
-        rates[i] = [column_rate(velocity, column) for column in model.bodies[i].joint.columns]
-        return velocity
+    def out(body: Body, parent: Velocity) -> tuple[Velocity, Moments]:
+        velocity = moved(body.link, own[body], parent)
+        return Velocity(velocity.angular, ZERO) if body.is_root else velocity, Moments(body.inertia)
 
-    def back(i: int, velocity: Velocity, below: list[tuple[int, Moments]]) -> Moments:
-        whole = Moments(chain[i].inertia)
-        for child, moments in below:
-            whole = joined(whole, lifted(chain[child], moments))
-        for j, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
+    def back(body: Body, _: Velocity, whole: Moments) -> tuple[Moments, Scalars]:
+        return lifted(body.link, opened(whole, own[body])), ()
 
-            def step(at: int, load: Carried, j: int = j) -> Carried:
-                seen = zip(model.velocities(at), model.bodies[at].joint.columns, rates[at], strict=True)
-                for k, other, rate in seen:
-                    entries[k, j] = power(other, load.rate)
-                    if at != i:
-                        entries[j, k] = power(rate, load.momentum) + dot(other.angular, load.turning)
-                return carried_up(chain[at], load)
+    def first(body: Body, velocity: Velocity, whole: Moments, j: int) -> tuple[Carried, Entries]:
+        load = excited(whole, velocity, body.columns[j])
+        # rotor inertia, which does not turn with the velocities of its joint
+        unit = tuple(1.0 if k == j else 0.0 for k in range(len(body.columns)))
+        turns = body.joint.type.transport(body.of(v), unit)
+        rows = zip(projected(body.columns, load.rate), body.parameters, turns, strict=True)
+        return carried_up(body.link, load), [([x + joint.armature * turn for x, joint, turn in rows], ())]
 
-            rootward(model, i, excited(whole, velocity, column), step)
-        return opened(whole, own[i])
+    def climb(body: Body, velocity: Velocity, load: Carried) -> tuple[Carried, Entries]:
+        rates = [column_rate(velocity, column) for column in body.columns]
+        turned = [dot(column.angular, load.turning) for column in body.columns]
+        in_row = [power(rate, load.momentum) + turn for rate, turn in zip(rates, turned, strict=True)]
+        return carried_up(body.link, load), [(projected(body.columns, load.rate), in_row)]
 
-    around(model, Velocity(ZERO, ZERO), out, back)
-    n = range(model.nv)
-    for i, along in enumerate(model.v_slices):
-        places = model.velocities(i)
-        for j in places:  # rotor inertia, which does not turn with the velocities of its joint
-            unit = tuple(1.0 if k == j else 0.0 for k in places)
-            turns = model.bodies[i].joint.type.transport(v[along], unit)
-            for k, turn in zip(places, turns, strict=True):
-                if not is_zero(turn):
-                    entries[k, j] = entries[k, j] + model.joint_parameters[k].armature * turn
-    return tuple(tuple(entries.get((k, j), 0.0) for j in n) for k in n)
+    found = tree.around(STILL, Moments(Inertia()), out, back, first, climb)
+    return found.matrices[0]
 
 
 def column_rate(velocity: Velocity, column: Column) -> Column:
@@ -159,8 +146,8 @@ def opened(moments: Moments, speed: JointMotion) -> Moments:
     """Return the moments as the parent sees them, in the body's frame: y + σ_l + σ_w × x in place of y."""
     (m, h, second), first_rate, spread = moments
     gained = add(scale(m, speed.linear), cross(speed.angular, h))
-    stirred = madd(matmul(skew(speed.angular), second), outer(speed.linear, h))
-    return Moments(moments.inertia, add(first_rate, gained), madd(spread, stirred))
+    excited_spread = madd(matmul(skew(speed.angular), second), outer(speed.linear, h))
+    return Moments(moments.inertia, add(first_rate, gained), madd(spread, excited_spread))
 
 
 def lifted(link: Link, moments: Moments) -> Moments:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from appell.model.model import Model
+from appell.model.model import Mimic, Model
 from appell.spatial.scalar import Scalar
 
 Scalars = tuple[Scalar, ...]
@@ -28,7 +28,7 @@ class Source(NamedTuple):
     offset: float
 
 
-def _sources(model: Model, *, of_q: bool) -> list[Source]:
+def sources(model: Model, *, of_q: bool) -> list[Source]:
     """Return, per coordinate (or velocity) of the tree, what it follows."""
     own = model.independent
     slices = own.q_slices if of_q else own.v_slices
@@ -44,18 +44,35 @@ def _sources(model: Model, *, of_q: bool) -> list[Source]:
     return sources
 
 
+def constraints(model: Model) -> list[Scalars]:
+    """Return the rows K of K·v_tree = 0: every follower's velocity less that of what it follows."""
+    found, rows = sources(model, of_q=False), []
+    own = {source.place: k for k, (source, of) in enumerate(zip(found, _bodies(model), strict=True)) if of is None}
+    for k, (source, mimic) in enumerate(zip(found, _bodies(model), strict=True)):
+        if mimic is not None:
+            ends = {k: 1.0, own[source.place]: -source.multiplier}
+            rows.append(tuple(ends.get(j, 0.0) for j in range(model.nv)))
+    return rows
+
+
+def _bodies(model: Model) -> list[Mimic | None]:
+    """Return, per velocity of the tree, what its joint follows."""
+    bodies = (body for body in model.bodies for _ in range(body.joint.type.nv))
+    return [body.joint.mimic if model.is_coupled else None for body in bodies]
+
+
 def expand_q(model: Model, q: Scalars) -> Scalars:
     """Return the coordinates of every joint of the tree, q_tree = D·q + d."""
     if not model.is_coupled:
         return q
-    return tuple(_times(m, q[k]) + d if d else _times(m, q[k]) for k, m, d in _sources(model, of_q=True))
+    return tuple(_times(m, q[k]) + d if d else _times(m, q[k]) for k, m, d in sources(model, of_q=True))
 
 
 def expand_v(model: Model, v: Scalars) -> Scalars:
     """Return the velocities (or accelerations) of every joint of the tree, G·v."""
     if not model.is_coupled:
         return v
-    return tuple(_times(m, v[k]) for k, m, _ in _sources(model, of_q=False))
+    return tuple(_times(m, v[k]) for k, m, _ in sources(model, of_q=False))
 
 
 def reduce(model: Model, x: Sequence[Scalar]) -> Scalars:
@@ -63,7 +80,7 @@ def reduce(model: Model, x: Sequence[Scalar]) -> Scalars:
     if not model.is_coupled:
         return tuple(x)
     total: list[Scalar] = [0.0] * model.independent.nv
-    for (k, m, _), value in zip(_sources(model, of_q=False), x, strict=True):
+    for (k, m, _), value in zip(sources(model, of_q=False), x, strict=True):
         total[k] = total[k] + _times(m, value)
     return tuple(total)
 

@@ -35,10 +35,10 @@ from appell.recursion import coriolis
 from appell.recursion.coriolis import Moments, column_rate, rate_load, turning
 from appell.recursion.elimination import is_zero
 from appell.recursion.gibbs import Acceleration, acceleration_tensor, inertial_load
-from appell.recursion.inertia_matrix import Rows, unit_momentum
+from appell.recursion.inertia_matrix import unit_momentum
 from appell.recursion.kinematics import JointMotion, Link, Load, Scalars, Velocity, carried, joint_motions, links, power
 from appell.recursion.rates import transport
-from appell.recursion.sweep import around, rootward
+from appell.recursion.sweep import Rows, around, rootward
 from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.scalar import Scalar, Vector
 from appell.spatial.vector import (

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from appell.model.model import Model
 from appell.model.parameters import PER_SPRING
-from appell.recursion.joint_forces import joint_stretches, spring_stretches, stretched
-from appell.recursion.kinematics import Scalars, Velocity, links, velocities, world_poses
+from appell.recursion.joint_forces import spring_stretches, stretched, stretches
+from appell.recursion.kinematics import Scalars, Velocity, placed, posed, velocities
+from appell.recursion.momentum import first_moment
+from appell.recursion.sweep import Body, Tree
 from appell.spatial.inertia import UNITS, Inertia
 from appell.spatial.scalar import Scalar
-from appell.spatial.vector import add, cross, dot, matvec, negate, scale, transpose
+from appell.spatial.vector import cross, dot, matvec, negate, transpose
 
 
 def body_energy(inertia: Inertia, moving: Velocity) -> Scalar:
@@ -18,42 +20,56 @@ def body_energy(inertia: Inertia, moving: Velocity) -> Scalar:
     return 0.5 * own + dot(speed, cross(omega, inertia.first))
 
 
-def kinetic_energy(model: Model, q: Scalars, v: Scalars) -> Scalar:
+def kinetic_energy(model: Tree, q: Scalars, v: Scalars) -> Scalar:
     """Return T = Σ ½ m ṡ² + ṡ·(ω × h) + ½ ω·Iω, rotors included."""
-    total: Scalar = 0.0
-    for body, moving in zip(model.bodies, velocities(model, links(model, q), v), strict=True):
-        total = total + body_energy(body.inertia, moving)
-    for own, rate in zip(model.joint_parameters, v, strict=True):
-        total = total + 0.5 * own.armature * (rate * rate)
-    return total
+    tree = posed(model, q)
+    moving = velocities(tree, v)
+
+    def rotors(body: Body) -> Scalar:
+        own = zip(body.parameters, body.of(v), strict=True)
+        return sum((0.5 * joint.armature * (rate * rate) for joint, rate in own), start=0.0)
+
+    bodies = tree.total(0.0, tree.each(lambda body: body_energy(body.inertia, moving[body])))
+    return bodies + tree.total(0.0, tree.each(rotors))
 
 
-def potential_energy(model: Model, q: Scalars) -> Scalar:
+def potential_energy(model: Tree, q: Scalars) -> Scalar:
     """Return V = −Σ g·(m p + R h) + Σ ½k s², of weight and springs.
 
     It is zero where every mass centre is at the height of the world's origin and no spring is stretched.
     """
+    tree = posed(model, q)
+    poses = placed(tree)
+
+    def springs(body: Body) -> Scalar:
+        own = zip(body.parameters, spring_stretches(body, q), strict=True)
+        return sum((0.5 * joint.stiffness * (stretch * stretch) for joint, stretch in own), start=0.0)
+
+    weight = tree.total(0.0, tree.each(lambda body: dot(tree.gravity, first_moment(body.inertia, poses[body]))))
+    (between,) = tree.named(between_joints, q, like=(0.0,))
+    return tree.total(0.0, tree.each(springs)) + between - weight
+
+
+def between_joints(model: Model, q: Scalars) -> Scalars:
+    """Return Σ ½k s² of springs between joints."""
     total: Scalar = 0.0
-    for body, pose in zip(model.bodies, world_poses(model, q), strict=True):
-        weighed = add(scale(body.inertia.mass, pose.position), matvec(pose.rotation, body.inertia.first))
-        total = total - dot(model.gravity, weighed)
-    for own, stretch in zip(model.joint_parameters, spring_stretches(model, q), strict=True):
-        total = total + 0.5 * own.stiffness * (stretch * stretch)
     for spring, between in zip(model.springs, model.stretches, strict=True):
         stretch = stretched(between, q)
         total = total + 0.5 * spring.stiffness * (stretch * stretch)
-    return total
+    return (total,)
 
 
 def energy_regressor(model: Model, q: Scalars, v: Scalars) -> tuple[Scalars, Scalars]:
     """Return the rows Y with T = Y_T·π and V = Y_V·π: the energies of every parameter at 1."""
     kinetic: list[Scalar] = []
     potential: list[Scalar] = []
-    for moving, pose in zip(velocities(model, links(model, q), v), world_poses(model, q), strict=True):
+    tree = posed(model, q)
+    for _, moving, pose in zip(model.bodies, velocities(tree, v), placed(tree), strict=False):
         kinetic += [body_energy(unit, moving) for unit in UNITS]
         turned = matvec(transpose(pose.rotation), model.gravity)
         potential += [-dot(model.gravity, pose.position), *negate(turned), *(0.0,) * 6]
-    for rate, stretch in zip(v, joint_stretches(model, q), strict=True) if model.has_joint_parameters else ():
+    lengths = tree.vector(tree.each(lambda body: stretches(body, q))) if model.has_joint_parameters else ()
+    for rate, stretch in zip(v, lengths, strict=False):
         kinetic += [0.5 * (rate * rate), 0.0, 0.0, 0.0]
         potential += [0.0, 0.0, 0.0, 0.5 * (stretch * stretch)]
     for between in model.stretches:

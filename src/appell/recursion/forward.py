@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from appell.model.model import WORLD, Model
-from appell.recursion.inertia_matrix import Rows
 from appell.recursion.kinematics import Scalars
+from appell.recursion.sweep import Rows
 from appell.spatial.scalar import Scalar, sqrt
 
 

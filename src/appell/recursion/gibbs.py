@@ -20,10 +20,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from appell.model.model import Model
 from appell.recursion.joint_forces import joint_forces
-from appell.recursion.kinematics import JointMotion, Link, Load, Scalars, gathered, joint_motions, links, project
-from appell.recursion.sweep import around, outward
+from appell.recursion.kinematics import NO_LOAD, JointMotion, Link, Load, Scalars, carried, motions, posed, projected
+from appell.recursion.sweep import Body, Executor, PerBody, Tree
 from appell.spatial.inertia import NULL, Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import ZERO, add, cross, dot, matvec, negate, scale
@@ -38,33 +37,35 @@ class Acceleration(NamedTuple):
     origin: Vector
 
 
-def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
+def inverse_dynamics(model: Tree, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return τ = ∂S/∂a, joint friction and rotor inertia included."""
-    chain, extra = links(model, q), joint_forces(model, q, v, a)
-    speeds, rates = joint_motions(model, v), joint_motions(model, a)
-    tau: dict[int, Scalar] = {}
+    tree, extra = posed(model, q), joint_forces(model, q, v, a)
+    speeds, rates = motions(tree, v), motions(tree, a)
 
-    def out(i: int, parent: tuple[Acceleration, Load]) -> tuple[Acceleration, Load]:
-        motion = accelerate(chain[i], speeds[i], rates[i], parent[0])
-        return motion, inertial_load(chain[i].inertia, motion)
+    def out(body: Body, parent: Acceleration) -> tuple[Acceleration, Load]:
+        own = accelerate(body.link, speeds[body], rates[body], parent)
+        return own, inertial_load(body.inertia, own)  # (2)
 
-    def back(i: int, state: tuple[Acceleration, Load], below: list[tuple[int, Load]]) -> Load:
-        total = gathered(chain, state[1], below)
-        tau.update(zip(model.velocities(i), project(model, i, total.moment, total.force), strict=True))
-        return total
+    def back(body: Body, _: Acceleration, load: Load) -> tuple[Load, Scalars]:
+        return carried(body.link, load), projected(body.columns, load)  # (3), (4)
 
-    around(model, (Acceleration(ZERO, ZERO, NULL, negate(model.gravity)), Load(ZERO, ZERO)), out, back)
-    return tuple(tau[k] + extra[k] for k in range(model.nv))
+    tau = tree.vector(tree.around(falling(tree.gravity), NO_LOAD, out, back).kept)
+    return tuple(t + e for t, e in zip(tau, extra, strict=True))
 
 
-def accelerations(model: Model, chain: list[Link], v: Scalars, a: Scalars) -> list[Acceleration]:
+def falling(gravity: Vector) -> Acceleration:
+    """Return the motion of the base."""
+    return Acceleration(ZERO, ZERO, NULL, negate(gravity))
+
+
+def accelerations(tree: Executor, v: Scalars, a: Scalars) -> PerBody:
     """Return the motion of every body, gravity included as an acceleration of the base."""
-    speeds, rates = joint_motions(model, v), joint_motions(model, a)
+    speeds, rates = motions(tree, v), motions(tree, a)
 
-    def step(i: int, parent: Acceleration) -> Acceleration:
-        return accelerate(chain[i], speeds[i], rates[i], parent)
+    def step(body: Body, parent: Acceleration) -> Acceleration:
+        return accelerate(body.link, speeds[body], rates[body], parent)
 
-    return outward(model, Acceleration(ZERO, ZERO, NULL, negate(model.gravity)), step)
+    return tree.outward(falling(tree.gravity), step)
 
 
 def accelerate(link: Link, speed: JointMotion, rate: JointMotion, parent: Acceleration) -> Acceleration:
@@ -74,7 +75,8 @@ def accelerate(link: Link, speed: JointMotion, rate: JointMotion, parent: Accele
     # ω̇ = Rᵀω̇_p + Σw a + Rᵀω_p × Σw v
     alpha = add(add(link.down(parent.alpha), rate.angular), cross(carried, speed.angular))
     # s̈ = Rᵀ(s̈_p + Ω_p p) + Σl a + (2 Rᵀω_p + Σw v) × Σl v
-    origin = link.down(add(parent.origin, matvec(parent.tensor, link.position)))
+    tensor = acceleration_tensor(parent.omega, parent.alpha)
+    origin = link.down(add(parent.origin, matvec(tensor, link.position)))
     sliding = cross(add(carried, omega), speed.linear)
     return Acceleration(omega, alpha, acceleration_tensor(omega, alpha), add(add(origin, rate.linear), sliding))
 
@@ -106,12 +108,12 @@ def axial_product(o: Matrix, s: Matrix) -> Vector:
     )
 
 
-def bias(model: Model, q: Scalars, v: Scalars) -> Scalars:
+def bias(model: Tree, q: Scalars, v: Scalars) -> Scalars:
     """Return C(q, v)·v + G(q) and joint friction: the inverse dynamics at rest of accelerations."""
     return inverse_dynamics(model, q, v, (0.0,) * model.nv)
 
 
-def gravity(model: Model, q: Scalars) -> Scalars:
+def gravity(model: Tree, q: Scalars) -> Scalars:
     """Return G(q): the inverse dynamics at rest."""
     still = (0.0,) * model.nv
     return inverse_dynamics(model, q, still, still)
@@ -124,12 +126,14 @@ def body_gibbs(inertia: Inertia, motion: Acceleration) -> Scalar:
     return 0.5 * (m * dot(motion.origin, motion.origin) + spread) + dot(motion.origin, matvec(motion.tensor, h))
 
 
-def gibbs(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalar:
+def gibbs(model: Tree, q: Scalars, v: Scalars, a: Scalars) -> Scalar:
     """Return the Gibbs function S whose gradient by a is τ, Eq. (1); gravity and joint terms included."""
-    total: Scalar = 0.0
-    for body, motion in zip(model.bodies, accelerations(model, links(model, q), v, a), strict=True):
-        total = total + body_gibbs(body.inertia, motion)
-    still = joint_forces(model, q, v, (0.0,) * model.nv)
-    for own, friction, rate in zip(model.joint_parameters, still, a, strict=True):
-        total = total + rate * (friction + 0.5 * own.armature * rate)
-    return total
+    tree, still = posed(model, q), joint_forces(model, q, v, (0.0,) * model.nv)
+    moving = accelerations(tree, v, a)
+
+    def own(body: Body) -> Scalar:
+        rates = zip(body.parameters, body.of(still), body.of(a), strict=True)
+        joint = sum((rate * (force + 0.5 * x.armature * rate) for x, force, rate in rates), start=0.0)
+        return body_gibbs(body.inertia, moving[body]) + joint
+
+    return tree.total(0.0, tree.each(own))

@@ -12,26 +12,16 @@ from typing import NamedTuple
 
 from appell.model.joints import Column
 from appell.model.model import Model
-from appell.recursion.kinematics import Link, Load, Scalars, Velocity, carried, links, project
-from appell.recursion.sweep import around, inward, outward, rootward
+from appell.recursion.kinematics import Link, Load, Scalars, Velocity, carried, links, posed, projected
+from appell.recursion.sweep import Around, Body, Entries, Executor, Rows, Tree, outward
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Scalar, Vector
 from appell.spatial.vector import ZERO, add, cross, dot, matvec, scale
 
-Rows = tuple[tuple[Scalar, ...], ...]
 
-
-def composite_bodies(model: Model, chain: list[Link]) -> list[Inertia]:
+def composite_bodies(tree: Executor) -> Around:
     """Return, in each body's frame, the inertia of the body with all that it carries (mata2002 4.2, steps 1, 4, 5)."""
-    return inward(model, lambda i, below: composite(chain, i, below))
-
-
-def composite(chain: list[Link], i: int, below: list[tuple[int, Inertia]]) -> Inertia:
-    """Return the inertia of a body with those of its children, given in their frames."""
-    total = chain[i].inertia
-    for child, inertia in below:
-        total = total.plus(moved_up(chain[child], inertia))
-    return total
+    return tree.inward(Inertia(), lambda body: body.inertia, lambda body, whole: moved_up(body.link, whole))
 
 
 def moved_up(link: Link, inertia: Inertia) -> Inertia:
@@ -82,8 +72,7 @@ def mass_matrix_gibbs(model: Model, q: Scalars) -> Rows:
     The moments of composite bodies are about their origins; section 4.2 as written is in
     :mod:`appell.recursion.mass_centres`.
     """
-    chain = links(model, q)
-    return hessian(model, chain, composite_bodies(model, chain))
+    return hessian(model, links(model, q), composite_bodies(posed(model, q)).totals)
 
 
 def hessian(model: Model, chain: list[Link], whole: Sequence[Inertia | Composite]) -> Rows:
@@ -114,27 +103,24 @@ def hessian(model: Model, chain: list[Link], whole: Sequence[Inertia | Composite
     return symmetric(model, entries)
 
 
-def mass_matrix_composite(model: Model, q: Scalars) -> Rows:
+def mass_matrix_composite(model: Tree, q: Scalars) -> Rows:
     """Return M by composite bodies (Walker and Orin 1982): the unit force of each joint, carried to its ancestors."""
-    chain = links(model, q)
-    entries: dict[tuple[int, int], Scalar] = {}
 
-    def back(i: int, _: None, below: list[tuple[int, Inertia]]) -> Inertia:
-        whole = composite(chain, i, below)
-        for j, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
+    def back(body: Body, _: None, whole: Inertia) -> tuple[Inertia, Scalars]:
+        return moved_up(body.link, whole), ()
 
-            def step(ancestor: int, load: Load, j: int = j) -> Load:
-                first = model.v_slices[ancestor].start
-                for k, entry in enumerate(project(model, ancestor, load.moment, load.force), start=first):
-                    if k <= j:
-                        entries[j, k] = entry
-                return carried(chain[ancestor], load)
+    def first(body: Body, _: None, whole: Inertia, k: int) -> tuple[Load, Entries]:
+        force = unit_momentum(whole, body.columns[k])
+        entries = [*projected(body.columns, force)]
+        entries[k] = entries[k] + body.parameters[k].armature
+        return carried(body.link, force), [(entries, entries)]
 
-            rootward(model, i, unit_momentum(whole, column), step)
-        return whole
+    def climb(body: Body, _: None, force: Load) -> tuple[Load, Entries]:
+        entries = projected(body.columns, force)
+        return carried(body.link, force), [(entries, entries)]
 
-    around(model, None, lambda i, parent: None, back)
-    return symmetric(model, entries)
+    tree = posed(model, q)
+    return tree.around(None, Inertia(), lambda body, _: (None, body.inertia), back, first, climb).matrices[0]
 
 
 def symmetric(model: Model, entries: dict[tuple[int, int], Scalar]) -> Rows:

@@ -1,7 +1,7 @@
 """Joint forces: rotor inertia, viscous damping, Coulomb friction and springs.
 
 A spring has the potential energy ½k s², a damper dissipates the power d ṡ², for a stretch s = Σ cₖqₖ − s₀ of joints
-with one coordinate. A joint's own has c = 1 (:attr:`appell.model.model.Model.joint_stretches`), one between joints any
+with one coordinate. A joint's own has c = 1, one between joints any
 coefficients (:attr:`appell.model.model.Model.stretches`):
 
     τₖ = Iₐ·(a + ω × v) + d·v + f·sign(v) + k·s,   and of every spring between joints   τₖ += cₖ·(k·s + d·ṡ)
@@ -14,16 +14,23 @@ from __future__ import annotations
 
 from appell.model.model import Model, Stretch
 from appell.recursion.elimination import is_zero
-from appell.recursion.kinematics import Scalars
-from appell.recursion.rates import transport
+from appell.recursion.kinematics import Scalars, posed
+from appell.recursion.sweep import Body, Tree
 from appell.spatial.scalar import Scalar, sign
 
 
-def joint_forces(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
+def joint_forces(model: Tree, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return the forces of rotor inertia, damping, Coulomb friction and springs on every velocity."""
-    fixed_axes = tuple(x + y for x, y in zip(a, transport(model, v, v), strict=True))
-    rows = zip(model.joint_parameters, spring_stretches(model, q), v, fixed_axes, strict=True)
-    return between_joints(model, q, v, [joint_force(*own, *state) for own, *state in rows])
+
+    def own(body: Body) -> Scalars:
+        speeds = body.of(v)
+        turns = body.joint.type.transport(speeds, speeds)
+        rows = zip(body.parameters, spring_stretches(body, q), speeds, body.of(a), turns, strict=True)
+        return tuple([joint_force(*x, stretch, speed, rate + turn) for x, stretch, speed, rate, turn in rows])
+
+    tree = posed(model, q)
+    between = tree.named(between_joints, q, v)
+    return tuple(x + y for x, y in zip(tree.vector(tree.each(own)), between, strict=True))
 
 
 def joint_force(
@@ -39,14 +46,20 @@ def joint_force(
     return armature * rate + damping * speed + friction * sign(speed) + stiffness * stretch
 
 
-def spring_forces(model: Model, q: Scalars) -> Scalars:
+def spring_forces(model: Tree, q: Scalars) -> Scalars:
     """Return the forces of all springs: ∂V/∂q of their potential."""
-    rows = zip(model.joint_parameters, spring_stretches(model, q), strict=True)
-    return between_joints(model, q, (0.0,) * model.nv, [own.stiffness * stretch for own, stretch in rows])
+
+    def own(body: Body) -> Scalars:
+        return tuple([x.stiffness * s for x, s in zip(body.parameters, spring_stretches(body, q), strict=True)])
+
+    tree = posed(model, q)
+    between = tree.named(between_joints, q, (0.0,) * model.nv)
+    return tuple(x + y for x, y in zip(tree.vector(tree.each(own)), between, strict=True))
 
 
-def between_joints(model: Model, q: Scalars, v: Scalars, forces: list[Scalar]) -> Scalars:
-    """Return forces with those of springs and dampers between joints added."""
+def between_joints(model: Model, q: Scalars, v: Scalars) -> Scalars:
+    """Return the forces of springs and dampers between joints."""
+    forces: list[Scalar] = [0.0] * model.nv
     for spring, stretch in zip(model.springs, model.stretches, strict=True):
         force = spring.stiffness * stretched(stretch, q) + spring.damping * stretch_rate(stretch, v)
         for _, k, c in stretch.terms:
@@ -54,15 +67,16 @@ def between_joints(model: Model, q: Scalars, v: Scalars, forces: list[Scalar]) -
     return tuple(forces)
 
 
-def joint_stretches(model: Model, q: Scalars) -> Scalars:
+def stretches(body: Body, q: Scalars) -> Scalars:
     """Return for each velocity the stretch of its joint's own spring; 0 for joints with several coordinates."""
-    return tuple(0.0 if stretch is None else stretched(stretch, q) for stretch in model.joint_stretches)
+    own = body.at(q)
+    return (own[0] - body.joint.spring_reference,) if len(own) == 1 else (0.0,) * body.joint.type.nv
 
 
-def spring_stretches(model: Model, q: Scalars) -> Scalars:
-    """Return the same for velocities whose joint has a spring, 0 for all others."""
-    rows = zip(model.joint_parameters, model.joint_stretches, strict=True)
-    return tuple(0.0 if x is None or is_zero(own.stiffness) else stretched(x, q) for own, x in rows)
+def spring_stretches(body: Body, q: Scalars) -> Scalars:
+    """Return the same where the joint has a spring, 0 where it has none."""
+    is_stiff = any(not is_zero(own.stiffness) for own in body.parameters)
+    return stretches(body, q) if is_stiff else (0.0,) * body.joint.type.nv
 
 
 def stretched(stretch: Stretch, q: Scalars) -> Scalar:

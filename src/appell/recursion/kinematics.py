@@ -6,11 +6,12 @@ parent's: `down` from parent to child, `up` from child to parent.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from appell.model.joints import Column
-from appell.model.model import WORLD, Model, Z
-from appell.recursion.sweep import outward
+from appell.model.model import WORLD, Frame, Model, Z
+from appell.recursion.sweep import Body, Executor, PerBody, Rows, Tree, Unrolled, outward
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import about, rotate_symmetric, rotate_tensor
@@ -79,6 +80,17 @@ class Load(NamedTuple):
     moment: Vector
 
 
+STILL = Velocity(ZERO, ZERO)
+NO_LOAD = Load(ZERO, ZERO)
+
+
+def posed(model: Tree, q: Scalars, frames: Sequence[Frame] | None = None) -> Executor:
+    """Return the executor for a tree at q, written out unless one is passed in; of the paths to some frames only."""
+    if isinstance(model, Executor):
+        return model if frames is None else model.leading_to(frames)
+    return Unrolled(model, q, lambda: links(model, q), frames)
+
+
 def links(model: Model, q: Scalars) -> list[Link]:
     """Return every body as its parent sees it.
 
@@ -89,11 +101,11 @@ def links(model: Model, q: Scalars) -> list[Link]:
     def step(i: int, parent: _Turn) -> _Turn:
         joint = model.bodies[i].joint
         if i not in model.deferred:
-            return _STILL
-        before = parent if _continues(model, i) else _STILL
+            return _UNTURNED
+        before = parent if _continues(model, i) else _UNTURNED
         return _Turn(before.angle + q[model.q_slices[i]][0], before.offset + joint.offset)
 
-    turns = outward(model, _STILL, step)
+    turns = outward(model, _UNTURNED, step)
     pending = [_about_z(turn) if i in model.deferred else None for i, turn in enumerate(turns)]
     result = []
     for i, body in enumerate(model.bodies):
@@ -126,7 +138,7 @@ class _Turn(NamedTuple):
     offset: float
 
 
-_STILL = _Turn(0.0, 0.0)
+_UNTURNED = _Turn(0.0, 0.0)
 
 
 def _about_z(turn: _Turn) -> Matrix:
@@ -156,10 +168,15 @@ def joint_motion(columns: tuple[Column, ...], x: Scalars) -> JointMotion:
     return JointMotion(angular, linear)
 
 
-def velocities(model: Model, chain: list[Link], v: Scalars) -> list[Velocity]:
+def velocities(tree: Executor, v: Scalars) -> PerBody:
     """Return the velocity of every body: ω = Rᵀω_p + Σw v,  ṡ = Rᵀ(ṡ_p + ω_p × p) + Σl v."""
-    own = joint_motions(model, v)
-    return outward(model, Velocity(ZERO, ZERO), lambda i, parent: moved(chain[i], own[i], parent))
+    own = motions(tree, v)
+    return tree.outward(STILL, lambda body, parent: moved(body.link, own[body], parent))
+
+
+def motions(tree: Executor, x: Scalars) -> PerBody:
+    """Return what each joint contributes for joint velocities (or accelerations) x."""
+    return tree.each(lambda body: joint_motion(body.columns, body.of(x)))
 
 
 def moved(link: Link, own: JointMotion, parent: Velocity) -> Velocity:
@@ -168,34 +185,40 @@ def moved(link: Link, own: JointMotion, parent: Velocity) -> Velocity:
     return Velocity(add(link.down(parent.angular), own.angular), add(link.down(carried), own.linear))
 
 
-def world_poses(model: Model, q: Scalars) -> list[Pose]:
+def world_poses(model: Model, q: Scalars) -> PerBody:
     """Return X_WB of every body."""
-
-    def step(i: int, parent: Pose) -> Pose:
-        joint = model.bodies[i].joint
-        return parent.then(joint.placement).then(joint.pose(q[model.q_slices[i]]))
-
-    return outward(model, Pose(), step)
+    return placed(posed(model, q))[:-1]
 
 
-def pose(model: Model, q: Scalars, frame: str) -> tuple[tuple[Scalar, ...], ...]:
+def placed(tree: Executor) -> PerBody:
+    """Return X_WB of every body."""
+    return tree.outward(Pose(), lambda body, parent: parent.then(body.joint.placement).then(body.pose))
+
+
+def pose(model: Tree, q: Scalars, frame: str) -> Rows:
     """Return the 4×4 matrix X_WF of a named frame."""
-    body, placement = model.frame_index[frame].body, model.frame_index[frame].placement
-    rotation, position = placement if body == WORLD else world_poses(model, q)[body].then(placement)
-    return (*((*row, x) for row, x in zip(rotation, position, strict=True)), (0.0, 0.0, 0.0, 1.0))
+    tree = posed(model, q, [model.frame_index[frame]])
+    poses = placed(tree)
+
+    def matrix(body: Body, placement: Pose) -> Rows:
+        rotation, position = poses[body].then(placement)
+        return (*((*row, x) for row, x in zip(rotation, position, strict=True)), (0.0, 0.0, 0.0, 1.0))
+
+    (found,) = tree.ends(((0.0,) * 4,) * 4, matrix)
+    return found
 
 
-def jacobian(model: Model, q: Scalars, frame: str) -> tuple[tuple[Scalar, ...], ...]:
+def jacobian(model: Tree, q: Scalars, frame: str) -> Rows:
     """Return the 6×nv matrix that takes v to the frame's velocity: linear first, both in world axes."""
-    poses = world_poses(model, q)
-    body, placement = model.frame_index[frame].body, model.frame_index[frame].placement
-    columns: list[tuple[Scalar, ...]] = [(0.0,) * 6] * model.nv
-    if body != WORLD:
-        point = poses[body].apply(placement.position)
-        for i in model.ancestors(body):
-            for k, column in zip(model.velocities(i), model.bodies[i].joint.columns, strict=True):
-                columns[k] = column_at(poses[i], column, point)
-    return tuple(zip(*columns, strict=True))
+    tree = posed(model, q, [model.frame_index[frame]])
+    return tree.columns(6, frame_columns(tree))
+
+
+def frame_columns(tree: Executor) -> PerBody:
+    """Return the columns of the Jacobian of the one frame that a tree leads to."""
+    poses = placed(tree)
+    (point,) = tree.ends(ZERO, lambda body, placement: poses[body].apply(placement.position))
+    return tree.each(lambda body: [column_at(poses[body], column, point) for column in body.columns])
 
 
 def column_at(pose: Pose, column: Column, point: Vector) -> Scalars:
@@ -206,7 +229,12 @@ def column_at(pose: Pose, column: Column, point: Vector) -> Scalars:
 
 def project(model: Model, i: int, moment: Vector, force: Vector) -> Scalars:
     """Return the generalised forces of body i's joint under a force and a moment about its origin: w·n + l·f."""
-    return tuple(power(c, Load(force, moment)) for c in model.bodies[i].joint.columns)
+    return projected(model.bodies[i].joint.columns, Load(force, moment))
+
+
+def projected(columns: tuple[Column, ...], load: Load) -> Scalars:
+    """Return w·n + l·f of every column."""
+    return tuple([power(column, load) for column in columns])
 
 
 def power(column: Column, load: Load) -> Scalar:

@@ -21,10 +21,10 @@ from __future__ import annotations
 
 from appell.model.model import Model
 from appell.recursion.gibbs import accelerations, axial_product
-from appell.recursion.inertia_matrix import Composite, Rows, hessian
+from appell.recursion.inertia_matrix import Composite, hessian
 from appell.recursion.joint_forces import joint_forces
-from appell.recursion.kinematics import Load, Scalars, gathered, links, project
-from appell.recursion.sweep import inward
+from appell.recursion.kinematics import Load, Scalars, gathered, links, posed, project
+from appell.recursion.sweep import Rows, inward
 from appell.recursion.vector_form import central_moment
 from appell.spatial.scalar import Scalar
 from appell.spatial.vector import add, cross, madd, matmul, matvec, mscale, msub, scale, skew, transpose
@@ -33,7 +33,7 @@ from appell.spatial.vector import add, cross, madd, matmul, matvec, mscale, msub
 def inverse_dynamics(model: Model, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
     """Return τ = ∂S/∂a, joint friction and rotor inertia included."""
     chain = links(model, q)
-    moving = accelerations(model, chain, v, a)
+    moving = accelerations(posed(model, q), v, a)
 
     def step(i: int, below: list[tuple[int, Load]]) -> Load:
         inertia, motion = model.bodies[i].inertia, moving[i]

@@ -5,16 +5,27 @@ Momentum is linear first, then angular about the mass centre, both in world axes
 
 from __future__ import annotations
 
-from appell.model.model import WORLD, Model
+from collections.abc import Callable
+from typing import NamedTuple
+
+from appell.model.model import Model
 from appell.model.parameters import n_parameters
-from appell.recursion.gibbs import accelerations
-from appell.recursion.inertia_matrix import Rows, composite_bodies, unit_momentum
-from appell.recursion.kinematics import Load, Scalars, jacobian, links, velocities, world_poses
-from appell.recursion.points import acceleration_at, velocity_at
-from appell.spatial.inertia import UNITS
+from appell.recursion.inertia_matrix import composite_bodies, unit_momentum
+from appell.recursion.kinematics import NO_LOAD, Load, Scalars, carried, frame_columns, placed, posed, velocities
+from appell.recursion.points import accelerations_at, velocities_at
+from appell.recursion.sweep import Body, Executor, PerBody, Rows, Tree
+from appell.spatial.inertia import UNITS, Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.scalar import Scalar, Vector, nonzero
 from appell.spatial.vector import ZERO, add, cross, matvec, scale, sub
+
+
+class Moments(NamedTuple):
+    """Mass, first moment and momentum of a body with all that it carries."""
+
+    mass: Scalar
+    first: Vector
+    momentum: Load = NO_LOAD
 
 
 def total_mass(model: Model) -> Scalar:
@@ -22,12 +33,27 @@ def total_mass(model: Model) -> Scalar:
     return sum((body.inertia.mass for body in model.bodies), start=0.0)
 
 
-def centre_of_mass(model: Model, q: Scalars) -> Vector:
+def whole(tree: Executor, momentum: Callable[[Body], Load] = lambda body: NO_LOAD) -> Moments:
+    """Return the moments Σ m, Σ m p + R h of all bodies in the world, and the sum of what momentum they have."""
+
+    def own(body: Body) -> Moments:
+        return Moments(body.inertia.mass, body.inertia.first, momentum(body))
+
+    def back(body: Body, x: Moments) -> Moments:
+        first = add(body.link.up(x.first), scale(x.mass, body.link.position))
+        return Moments(x.mass, first, carried(body.link, x.momentum))
+
+    return tree.inward(Moments(0.0, ZERO), own, back).world
+
+
+def centre_of_mass(model: Tree, q: Scalars) -> Vector:
     """Return Σ (m p + R h) / Σ m in the world."""
-    first: Vector = ZERO
-    for body, pose in zip(model.bodies, world_poses(model, q), strict=True):
-        first = add(first, add(scale(body.inertia.mass, pose.position), matvec(pose.rotation, body.inertia.first)))
-    return scale(1.0 / nonzero(total_mass(model)), first)
+    return centre(whole(posed(model, q)))
+
+
+def centre(x: Moments) -> Vector:
+    """Return the mass centre; the origin of a robot without mass."""
+    return scale(1.0 / nonzero(x.mass), x.first)
 
 
 def about(centre: Vector, pose: Pose, momentum: Load) -> Scalars:
@@ -36,61 +62,70 @@ def about(centre: Vector, pose: Pose, momentum: Load) -> Scalars:
     return (*linear, *add(spin, cross(sub(pose.position, centre), linear)))
 
 
-def momentum_matrix(model: Model, q: Scalars) -> Rows:
+def first_moment(inertia: Inertia, pose: Pose) -> Vector:
+    """Return m p + R h of a body."""
+    return add(scale(inertia.mass, pose.position), matvec(pose.rotation, inertia.first))
+
+
+def central(tree: Executor, poses: PerBody) -> Vector:
+    """Return the mass centre of bodies whose poses are known."""
+    first = tree.each(lambda body: first_moment(body.inertia, poses[body]))
+    mass = tree.total(0.0, tree.each(lambda body: body.inertia.mass))
+    return scale(1.0 / nonzero(mass), tree.total(ZERO, first))
+
+
+def momentum_matrix(model: Tree, q: Scalars) -> Rows:
     """Return A, 6×nv, with A·v the momentum: per velocity the composite body's own, seen from the mass centre."""
-    poses, whole = world_poses(model, q), composite_bodies(model, links(model, q))
-    centre = centre_of_mass(model, q)
-    columns: list[Scalars] = []
-    for i, body in enumerate(model.bodies):
-        columns += [about(centre, poses[i], unit_momentum(whole[i], column)) for column in body.joint.columns]
-    return tuple(zip(*columns, strict=True)) if columns else ((),) * 6
+    tree = posed(model, q)
+    poses = placed(tree)
+    middle, whole = central(tree, poses), composite_bodies(tree).totals
+
+    def columns(body: Body) -> list[Scalars]:
+        return [about(middle, poses[body], unit_momentum(whole[body], column)) for column in body.columns]
+
+    return tree.columns(6, tree.each(columns))
 
 
-def momentum(model: Model, q: Scalars, v: Scalars) -> Scalars:
+def momentum(model: Tree, q: Scalars, v: Scalars) -> Scalars:
     """Return the linear momentum and the angular momentum about the mass centre."""
-    total: Scalars = (0.0,) * 6
-    centre = centre_of_mass(model, q)
-    moving = velocities(model, links(model, q), v)
-    for body, pose, velocity in zip(model.bodies, world_poses(model, q), moving, strict=True):
-        own = about(centre, pose, unit_momentum(body.inertia, velocity))
-        total = tuple(x + y for x, y in zip(total, own, strict=True))
-    return total
+    tree = posed(model, q)
+    moving = velocities(tree, v)
+    found = whole(tree, lambda body: unit_momentum(body.inertia, moving[body]))
+    linear, spin = found.momentum
+    return (*linear, *sub(spin, cross(centre(found), linear)))
 
 
 def momentum_regressor(model: Model, q: Scalars, v: Scalars) -> Rows:
     """Return Y, 6 rows, with Y·π the momentum: that of every parameter at 1, about the mass centre of the model."""
     columns: list[Scalars] = []
-    centre = centre_of_mass(model, q)
-    for pose, moving in zip(world_poses(model, q), velocities(model, links(model, q), v), strict=True):
-        columns += [about(centre, pose, unit_momentum(unit, moving)) for unit in UNITS]
+    tree = posed(model, q)
+    poses = placed(tree)
+    middle = central(tree, poses)
+    for _, pose, moving in zip(model.bodies, poses, velocities(tree, v), strict=False):
+        columns += [about(middle, pose, unit_momentum(unit, moving)) for unit in UNITS]
     columns += [(0.0,) * 6] * (n_parameters(model) - len(columns))
     return tuple(zip(*columns, strict=True)) if columns else ((),) * 6
 
 
-def velocity(model: Model, q: Scalars, v: Scalars, frame: str) -> Scalars:
+def velocity(model: Tree, q: Scalars, v: Scalars, frame: str) -> Scalars:
     """Return a frame's velocity, linear first, in world axes."""
-    body, placement = model.frame_index[frame].body, model.frame_index[frame].placement
-    if body == WORLD:
-        return (0.0,) * 6
-    rotation = world_poses(model, q)[body].rotation
-    moving = velocities(model, links(model, q), v)[body]
-    return (*velocity_at(rotation, moving, placement.position), *matvec(rotation, moving.angular))
+    (found,) = velocities_at(posed(model, q, [model.frame_index[frame]]), v)
+    return found
 
 
-def acceleration(model: Model, q: Scalars, v: Scalars, a: Scalars, frame: str) -> Scalars:
+def acceleration(model: Tree, q: Scalars, v: Scalars, a: Scalars, frame: str) -> Scalars:
     """Return a frame's classical acceleration: second derivative of its position, then of its angle, in world axes."""
-    body, placement = model.frame_index[frame].body, model.frame_index[frame].placement
-    if body == WORLD:
-        return (0.0,) * 6
-    rotation = world_poses(model, q)[body].rotation
-    motion = accelerations(model, links(model, q), v, a)[body]
-    return (*acceleration_at(model, rotation, motion, placement.position), *matvec(rotation, motion.alpha))
+    (found,) = accelerations_at(posed(model, q, [model.frame_index[frame]]), v, a)
+    return found
 
 
-def wrench_forces(model: Model, q: Scalars, wrench: Scalars, frame: str) -> Scalars:
+def wrench_forces(model: Tree, q: Scalars, wrench: Scalars, frame: str) -> Scalars:
     """Return Jᵀ·w: the joint forces of a wrench on a frame, force first, in world axes."""
-    rows = jacobian(model, q, frame)
-    forces: list[Scalar] = [0.0] * model.nv
-    for row, w in zip(rows, wrench, strict=True):
-        forces = [force + entry * w for force, entry in zip(forces, row, strict=True)]
-    return tuple(forces)
+    tree = posed(model, q, [model.frame_index[frame]])
+    columns = frame_columns(tree)
+
+    def forces(body: Body) -> list[Scalar]:
+        own = [zip(column, wrench, strict=True) for column in columns[body]]
+        return [sum((x * y for x, y in pairs), start=0.0) for pairs in own]
+
+    return tree.vector(tree.each(forces))

@@ -13,15 +13,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from appell.model.model import Model
-from appell.recursion.gibbs import Acceleration, inertial_load
+from appell.recursion.gibbs import Acceleration, falling, inertial_load
 from appell.recursion.joint_forces import spring_forces
-from appell.recursion.kinematics import JointMotion, Link, Load, Scalars, gathered, joint_motions, links, project
-from appell.recursion.rates import transport
-from appell.recursion.sweep import around
-from appell.spatial.inertia import NULL
-from appell.spatial.scalar import Scalar, Vector
-from appell.spatial.vector import ZERO, add, cross, madd, matmul, matvec, negate, skew
+from appell.recursion.kinematics import NO_LOAD, JointMotion, Link, Load, Scalars, carried, motions, posed, projected
+from appell.recursion.sweep import Body, Tree
+from appell.spatial.scalar import Vector
+from appell.spatial.vector import ZERO, add, cross, madd, matmul, matvec, skew
 
 
 class Referred(NamedTuple):
@@ -31,25 +28,22 @@ class Referred(NamedTuple):
     reference: Acceleration
 
 
-def passive_inverse_dynamics(model: Model, q: Scalars, v: Scalars, v_r: Scalars, a_r: Scalars) -> Scalars:
+def passive_inverse_dynamics(model: Tree, q: Scalars, v: Scalars, v_r: Scalars, a_r: Scalars) -> Scalars:
     """Return M a_r + C(q, v) v_r + G(q), rotor inertia and springs included, damping and friction not."""
-    chain = links(model, q)
-    speeds, wanted, rates = (joint_motions(model, x) for x in (v, v_r, a_r))
-    tau: dict[int, Scalar] = {}
+    tree = posed(model, q)
+    speeds, wanted, rates = (motions(tree, x) for x in (v, v_r, a_r))
 
-    def out(i: int, parent: tuple[Referred, Load]) -> tuple[Referred, Load]:
-        motion = refer(chain[i], speeds[i], wanted[i], rates[i], parent[0])
-        return motion, inertial_load(chain[i].inertia, motion.reference)
+    def out(body: Body, parent: Referred) -> tuple[Referred, Load]:
+        own = refer(body.link, speeds[body], wanted[body], rates[body], parent)
+        return own, inertial_load(body.inertia, own.reference)
 
-    def back(i: int, state: tuple[Referred, Load], below: list[tuple[int, Load]]) -> Load:
-        total = gathered(chain, state[1], below)
-        tau.update(zip(model.velocities(i), project(model, i, total.moment, total.force), strict=True))
-        return total
+    def back(body: Body, _: Referred, load: Load) -> tuple[Load, Scalars]:
+        turns = body.joint.type.transport(body.of(v), body.of(v_r))
+        rows = zip(projected(body.columns, load), body.parameters, body.of(a_r), turns, strict=True)
+        return carried(body.link, load), tuple([t + own.armature * (rate + turn) for t, own, rate, turn in rows])
 
-    base = Referred(ZERO, Acceleration(ZERO, ZERO, NULL, negate(model.gravity)))
-    around(model, (base, Load(ZERO, ZERO)), out, back)
-    rows = enumerate(zip(model.joint_parameters, a_r, transport(model, v, v_r), spring_forces(model, q), strict=True))
-    return tuple(tau[k] + own.armature * (rate + turn) + spring for k, (own, rate, turn, spring) in rows)
+    tau = tree.vector(tree.around(Referred(ZERO, falling(tree.gravity)), NO_LOAD, out, back).kept)
+    return tuple(t + spring for t, spring in zip(tau, spring_forces(model, q), strict=True))
 
 
 def refer(link: Link, speed: JointMotion, wanted: JointMotion, rate: JointMotion, parent: Referred) -> Referred:

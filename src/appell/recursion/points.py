@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from appell.model.model import WORLD, Model
-from appell.recursion.gibbs import Acceleration, accelerations
-from appell.recursion.kinematics import Scalars, Velocity, links, velocities, world_poses
-from appell.spatial.scalar import Matrix, Vector
-from appell.spatial.vector import ZERO, add, cross, matvec
+from appell.model.model import Frame
+from appell.recursion.gibbs import acceleration_tensor, accelerations
+from appell.recursion.kinematics import Scalars, placed, posed, velocities
+from appell.recursion.sweep import Body, Executor, Tree
+from appell.spatial.pose import Pose
+from appell.spatial.scalar import Vector
+from appell.spatial.vector import IDENTITY, ZERO, add, cross, matvec
 
 
 class Place(NamedTuple):
@@ -22,34 +24,46 @@ class Place(NamedTuple):
     position: Vector
 
 
-def velocity_at(rotation: Matrix, moving: Velocity, r: Vector) -> Vector:
-    """Return R_WB (ṡ + ω × r) of a body's point."""
-    return matvec(rotation, add(moving.linear, cross(moving.angular, r)))
-
-
-def acceleration_at(model: Model, rotation: Matrix, moving: Acceleration, r: Vector) -> Vector:
-    """Return R_WB (s̈ + Ωr) + g of a body's point: the recursion starts from −gravity, which is no motion."""
-    return add(matvec(rotation, add(moving.origin, matvec(moving.tensor, r))), model.gravity)
-
-
-def positions(model: Model, q: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
+def positions(model: Tree, q: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
     """Return p = p_WB + R_WB r of every point."""
-    poses = world_poses(model, q)
-    return tuple(r if body == WORLD else poses[body].apply(r) for body, r in places)
+    tree = posed(model, q, frames(places))
+    poses = placed(tree)
+    return tree.ends(ZERO, lambda body, placement: poses[body].apply(placement.position))
 
 
-def point_velocities(model: Model, q: Scalars, v: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
-    """Return ṗ = R_WB (ṡ + ω × r) of every point."""
-    poses, moving = world_poses(model, q), velocities(model, links(model, q), v)
-    return tuple(ZERO if body == WORLD else velocity_at(poses[body].rotation, moving[body], r) for body, r in places)
+def point_velocities(model: Tree, q: Scalars, v: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
+    """Return ṗ of every point."""
+    return tuple(x[:3] for x in velocities_at(posed(model, q, frames(places)), v))
 
 
-def point_accelerations(
-    model: Model, q: Scalars, v: Scalars, a: Scalars, places: Sequence[Place]
-) -> tuple[Vector, ...]:
+def point_accelerations(model: Tree, q: Scalars, v: Scalars, a: Scalars, places: Sequence[Place]) -> tuple[Vector, ...]:
     """Return p̈ of every point."""
-    poses = world_poses(model, q)
-    moving = accelerations(model, links(model, q), v, a)
-    return tuple(
-        ZERO if body == WORLD else acceleration_at(model, poses[body].rotation, moving[body], r) for body, r in places
-    )
+    return tuple(x[:3] for x in accelerations_at(posed(model, q, frames(places)), v, a))
+
+
+def frames(places: Sequence[Place]) -> list[Frame]:
+    """Return the frames of points, in the axes of their bodies."""
+    return [Frame("", body, Pose(IDENTITY, position)) for body, position in places]
+
+
+def velocities_at(tree: Executor, v: Scalars) -> tuple[Scalars, ...]:
+    """Return R_WB (ṡ + ω × r) and R_WB ω of every frame that a tree leads to."""
+    poses, moving = placed(tree), velocities(tree, v)
+
+    def end(body: Body, placement: Pose) -> Scalars:
+        rotation, (omega, speed) = poses[body].rotation, moving[body]
+        return (*matvec(rotation, add(speed, cross(omega, placement.position))), *matvec(rotation, omega))
+
+    return tree.ends((0.0,) * 6, end)
+
+
+def accelerations_at(tree: Executor, v: Scalars, a: Scalars) -> tuple[Scalars, ...]:
+    """Return R_WB (s̈ + Ωr) + g and R_WB ω̇ of every frame: the recursion starts from −gravity, which is no motion."""
+    poses, moving = placed(tree), accelerations(tree, v, a)
+
+    def end(body: Body, placement: Pose) -> Scalars:
+        rotation, (omega, alpha, _, origin) = poses[body].rotation, moving[body]
+        pulled = add(origin, matvec(acceleration_tensor(omega, alpha), placement.position))
+        return (*add(matvec(rotation, pulled), tree.gravity), *matvec(rotation, alpha))
+
+    return tree.ends((0.0,) * 6, end)

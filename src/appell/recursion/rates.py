@@ -7,30 +7,23 @@ the rotation of q/‖q‖ (:func:`appell.spatial.rotation.from_quaternion` divid
 
 from __future__ import annotations
 
-from appell.model.model import Model
-from appell.recursion.kinematics import Scalars
-from appell.spatial.scalar import Scalar
+from appell.recursion.kinematics import Scalars, posed
+from appell.recursion.sweep import Tree
 
 
-def coordinate_rates(model: Model, q: Scalars, v: Scalars) -> Scalars:
+def coordinate_rates(model: Tree, q: Scalars, v: Scalars) -> Scalars:
     """Return q̇, joint by joint."""
-    rates: list[Scalars] = []
-    for body, at, along in zip(model.bodies, model.q_slices, model.v_slices, strict=True):
-        rates += body.joint.type.rates(q[at], v[along])
-    return tuple(rates)
+    tree = posed(model, q)
+    return tree.vector(tree.each(lambda body: body.joint.type.rates(body.at(q), body.of(v))))
 
 
-def speeds(model: Model, q: Scalars, rates: Scalars) -> Scalars:
+def speeds(model: Tree, q: Scalars, rates: Scalars) -> Scalars:
     """Return the v whose coordinate rates are given, joint by joint."""
-    found: list[Scalars] = []
-    for body, at in zip(model.bodies, model.q_slices, strict=True):
-        found += body.joint.type.speeds(q[at], rates[at])
-    return tuple(found)
+    tree = posed(model, q)
+    return tree.vector(tree.each(lambda body: body.joint.type.speeds(body.at(q), body.at(rates))))
 
 
-def transport(model: Model, v: Scalars, u: Scalars) -> Scalars:
+def transport(model: Tree, v: Scalars, u: Scalars) -> Scalars:
     """Return what is added to u̇ in axes that do not turn, joint by joint: ω × u of linear velocities of joints."""
-    found: list[Scalar] = []
-    for body, along in zip(model.bodies, model.v_slices, strict=True):
-        found += body.joint.type.transport(v[along], u[along])
-    return tuple(found)
+    tree = posed(model, ())
+    return tree.vector(tree.each(lambda body: body.joint.type.transport(body.of(v), body.of(u))))

@@ -212,7 +212,9 @@ def wall_shape(wall: Any, box: tuple[Array, Array], is_flat: bool) -> WallShape:
 
 
 def _surface(wall: Any, line: Array, box: tuple[Array, Array], is_flat: bool) -> tuple[Array, Array] | None:
-    """Return the triangles of a wall: a band along its axis, or a square; None for an outline alone."""
+    """Return the triangles of a wall: its own, a band along its axis, or a square; None for an outline alone."""
+    if (own := getattr(wall, "surface", lambda: None)()) is not None:
+        return (own[0], own[1])
     if not hasattr(wall, "axis"):
         is_square = len(line) == 5 and np.allclose(line[0], line[-1])
         return (line[:4], np.array([[0, 1, 2], [0, 2, 3]])) if is_square else None

@@ -95,12 +95,19 @@ class Impact:
 
 @dataclass(frozen=True)
 class ContactInterval:
-    """An interval from `start` to `end` [s] in which a point rested on a wall or slid along it."""
+    """An interval from `start` to `end` [s] in which a point rested on a wall or slid along it.
+
+    The point is at `position` (3,) [m] in the frame of the moving link `link`, the centre of a ball of `radius` [m]. Of
+    a joint at its limit, `link` is empty.
+    """
 
     point: str
     wall: str
     start: float
     end: float
+    link: str = ""
+    position: Array = field(default_factory=lambda: np.zeros(3), compare=False)
+    radius: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -335,8 +342,8 @@ class Run:
         path
             The file, ``.html`` or ``.htm``.
         source
-            The URDF or MJCF file with the robot's shapes; by default the file that the robot was loaded from. A run
-            that was read from a file needs it.
+            The robot file whose shapes are drawn; by default the robot's own. A run that was read from a file needs it
+            to find meshes.
         packages
             Folders in which ``package://`` names of meshes are looked up first.
         fps

@@ -40,7 +40,15 @@ RECORDS: Mapping[str, Mapping[str, str | Shape]] = {
         **dict.fromkeys(("energy_before", "energy_after"), SCALAR),
         **dict.fromkeys(("v_before", "v_after"), ("nv",)),
     },
-    "rests": {"point": TEXT, "wall": TEXT, "start": SCALAR, "end": SCALAR},
+    "rests": {
+        "point": TEXT,
+        "wall": TEXT,
+        "start": SCALAR,
+        "end": SCALAR,
+        "link": TEXT,
+        "position": (3,),
+        "radius": SCALAR,
+    },
     "events": {"name": TEXT, "time": SCALAR, "q": ("nq",), "v": ("nv",)},
 }
 """The fields of each kind of record, with their types."""

@@ -408,9 +408,11 @@ class Robot:
 
     @cached_property
     def links(self) -> Named[LinkRecord]:
-        """Return one record per link, the base first, by name: joint, mass, mass centre, inertia about the centre.
+        """Return one record per link, the base first, by name: joint, mass, mass centre, inertia about it, shapes.
 
-        Fixed links of the file are included; toml and URDF files of :meth:`save` contain none.
+        `visuals` and `collisions` are the link's shapes, each with `kind`, `sizes`, `placement` in the link's frame,
+        `file` of a mesh and `colour`. Fixed links of the file are included; in toml and URDF files of :meth:`save` they
+        are without mass.
 
         Examples
         --------
@@ -549,7 +551,9 @@ class Robot:
 
         Numbers are written with all digits. toml represents every robot completely. In the other formats fixed links
         become frames, and their mass is part of the body that carries them; unsupported features raise an error or are
-        named in a warning.
+        named in a warning. Visual and collision shapes are written, meshes by the names of their files: names with
+        ``package://`` as they are, others relative to the new file's folder if inside, else absolute. MJCF and SDF have
+        the shapes of fixed links on the body that carries them.
 
         Parameters
         ----------

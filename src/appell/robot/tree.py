@@ -102,7 +102,7 @@ class Tree(Kind):
             is_small = len(self.model.bodies) <= SHORT
             others = {name: f._replace(competes=is_small and f.competes) for name, f in FORMULATIONS[verb].items()}
             return {**others, **OF_TREES[verb]}
-        own = {} if self.model.is_coupled else _OF_OPEN.get(verb.removesuffix("_loaded"), {})
+        own = {} if self.model.is_coupled else OF_OPEN.get(verb.removesuffix("_loaded"), {})
         return {**FORMULATIONS[verb], **own}
 
     def variants(self, verb: str) -> Sequence[str]:
@@ -180,7 +180,7 @@ class Tree(Kind):
 
 LARGE = ("inverse_dynamics_hessian", "step_rk4_derivatives")
 """Verbs whose programs grow with the square of the robot's size, or faster."""
-_OF_OPEN = {
+OF_OPEN = {
     "forward_dynamics": {"articulated": ARTICULATED},
     "motion": {"articulated": Formulation(motion(ARTICULATED.program))},
     "forward_dynamics_vjp": {"articulated": Formulation(forward_dynamics_vjp(ARTICULATED.program))},

@@ -1,5 +1,5 @@
-"""Shapes of robots, to be drawn: meshes and primitives of their files as triangles, stick figures where there are none.
+"""Shapes of robots, to be drawn: their models' shapes as triangles, stick figures where there are none.
 
-Read visuals.py and mjcf.py (shapes of a file), files.py and meshes.py (triangles), skeleton.py and stick_figure.py
-(robots without shapes), then drawable.py, which combines them.
+Read meshes.py (triangles), skeleton.py and stick_figure.py (robots without shapes), then drawable.py, which combines
+them.
 """

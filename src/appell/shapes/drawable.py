@@ -11,27 +11,22 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from appell.errors import InputError
-from appell.model.model import Model
-from appell.read.xml import outermost
+from appell.errors import InputError, quiet
+from appell.model.shapes import COLLISION, Shape
+from appell.read import read
 from appell.recursion.kinematics import world_poses
 from appell.robot.robot import Robot
-from appell.shapes.files import Finder
 from appell.shapes.meshes import Outfit, Piece, outfit
-from appell.shapes.mjcf import mjcf_outfit
 from appell.shapes.palette import upward
 from appell.shapes.stick_figure import StickFigure, plates, stick_figure, wheels
-from appell.shapes.visuals import Looks, urdf_looks
 from appell.spatial.scalar import Array
-
-XML = (".urdf", ".xml", ".mjcf")
 
 
 class Drawable(NamedTuple):
     """What is drawn of a robot: `names` of its bodies, `pieces` on them, the `stick_figure` in place of shapes, if any.
 
-    `up` is the way against gravity, `remarks` lists shapes that were not drawn. `collisions` reads the collision shapes
-    of the robot's file; None for a robot without a file of shapes.
+    `up` is the way against gravity, `remarks` lists shapes that were not drawn. `collisions` returns the collision
+    shapes; None for a robot without shapes.
     """
 
     robot: Robot
@@ -66,27 +61,29 @@ def drawable(
     source: str | os.PathLike[str] | None = None,
     packages: Iterable[str | os.PathLike[str]] = (),
 ) -> Drawable:
-    """Return a robot to draw: with the shapes of its file where they are found, else with rods.
+    """Return a robot to draw: with its shapes, or those of the file `source`, where they are found, else with rods.
 
     >>> import appell
     >>> drawable(appell.load("two-link")).stick_figure.rods.tolist()
     [[0, 1], [1, 2]]
     """
-    model = robot.model
-    file, folders = _file(model, source), _folders(packages)
-    dressed, collisions = (Outfit([], set(), []), None) if file is None else _outfits(model, file, folders)
+    model, folders = robot.model, _folders(packages)
+    shapes = model.shapes if source is None else _shapes_of(source)
+    dressed = outfit(model, shapes, folders)
     wanted = dressed.bare if dressed.pieces else set(range(len(model.bodies)))
     rods = stick_figure(robot, body_poses(robot, robot.neutral()), wanted) if wanted else None
     pieces = [*dressed.pieces, *((*plates(model, rods), *wheels(model)) if rods is not None else ())]
+    colliding = [shape for shape in shapes if shape.use == COLLISION]
+    collisions = partial(outfit, model, colliding, folders) if shapes else None
     return Drawable(robot, robot.link_names, pieces, rods, upward(model.gravity), dressed.remarks, collisions)
 
 
-def _file(model: Model, source: str | os.PathLike[str] | None) -> Path | None:
-    """Return the file that has a robot's shapes; None for a robot without one."""
-    file = Path(source if source is not None else model.source)
-    if source is not None and not file.is_file():
-        raise InputError(f"view: source: there is no file '{file}'; name the robot's URDF or MJCF file")
-    return file if file.suffix.lower() in XML and file.is_file() else None
+def _shapes_of(source: str | os.PathLike[str]) -> tuple[Shape, ...]:
+    """Return the shapes of a robot's file; its reader's warnings are about other things."""
+    if not Path(source).is_file():
+        raise InputError(f"view: source: there is no file '{source}'; name the robot's file")
+    with quiet():
+        return read(source).shapes
 
 
 def _folders(packages: Iterable[str | os.PathLike[str]]) -> list[Path]:
@@ -95,12 +92,3 @@ def _folders(packages: Iterable[str | os.PathLike[str]]) -> list[Path]:
         if not folder.is_dir():
             raise InputError(f"view: packages: no such folder '{folder}'; name one with the meshes' package")
     return folders
-
-
-def _outfits(model: Model, file: Path, folders: list[Path]) -> tuple[Outfit, Callable[[], Outfit]]:
-    """Return the visual shapes of a file, and a function that reads its collision shapes."""
-    finder = Finder(file, folders)
-    if outermost(file) == "mujoco":
-        return mjcf_outfit(model, file, finder), partial(mjcf_outfit, model, file, finder, of_collisions=True)
-    looks = urdf_looks(file)
-    return outfit(model, looks, finder), partial(outfit, model, Looks(looks.collisions, [], []), finder)

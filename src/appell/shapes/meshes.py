@@ -1,7 +1,8 @@
-"""Shapes to triangles: files by trimesh, boxes and their like by hand."""
+"""Shapes to triangles: files and primitives by trimesh, cylinders by hand."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +13,10 @@ from appell.arguments import LARGEST
 from appell.extras import extra, is_installed
 from appell.messages import listed
 from appell.model.model import WORLD, Model
-from appell.shapes.files import Finder
+from appell.model.shapes import COLLISION, USES, VISUAL, Colour, Shape
+from appell.read.finder import Finder
 from appell.shapes.geometry import disc, matrix
-from appell.shapes.visuals import Colour, Looks, Visual
+from appell.spatial.pose import Pose
 from appell.spatial.scalar import Array
 
 KNOWN = (".stl", ".obj", ".dae", ".ply", ".glb", ".gltf", ".off")
@@ -42,57 +44,53 @@ class Outfit(NamedTuple):
     remarks: list[str]
 
 
-def outfit(model: Model, looks: Looks, finder: Finder) -> Outfit:
-    """Return the pieces of a model's links.
+def outfit(model: Model, shapes: Sequence[Shape], folders: Iterable[Path] = ()) -> Outfit:
+    """Return the pieces of shapes of a model's links; meshes in the folders are read too.
 
-    Where a link's visual meshes cannot be had, those that it collides with are drawn instead, and where these fail too,
+    Where a link's visual shapes cannot be had, those that it collides with are drawn instead, and where these fail too,
     the body is bare.
     """
-    loader = _Loader(finder)
-    remarks = list(looks.remarks)
+    loader = _Loader(folders)
+    by_link: dict[str, dict[str, list[Shape]]] = {}
+    for shape in shapes:
+        if shape.link in model.frame_index:
+            by_link.setdefault(shape.link, {use: [] for use in USES})[shape.use].append(shape)
+    has_visuals = any(own[VISUAL] for own in by_link.values())
     pieces: list[Piece] = []
     bare: set[int] = set()
-    links = dict.fromkeys(visual.link for visual in (*looks.visuals, *looks.collisions))
-    has_visuals = bool(looks.visuals)
-    for link in links:
-        frame = model.frame_index.get(link)
-        if frame is None:
-            continue
-        drawn: list[Piece] = []
-        wanted = [visual for visual in looks.visuals if visual.link == link]
-        for visual in wanted:
-            drawn += loader.pieces(visual, frame.body, matrix(*frame.placement))
-        if not drawn and (wanted or not has_visuals):
-            for visual in (visual for visual in looks.collisions if visual.link == link):
-                drawn += loader.pieces(visual, frame.body, matrix(*frame.placement))
-        if not drawn and frame.body != WORLD:
-            bare.add(frame.body)
+    for link, own in by_link.items():
+        drawn = [piece for shape in own[VISUAL] for piece in loader.pieces(shape, *model.seat(shape))]
+        if not drawn and (own[VISUAL] or not has_visuals):
+            drawn = [piece for shape in own[COLLISION] for piece in loader.pieces(shape, *model.seat(shape))]
+        if not drawn:
+            bare.add(model.frame_index[link].body)
         pieces += drawn
-    return Outfit(pieces, bare - {piece.body for piece in pieces}, [*remarks, *loader.remarks()])
+    return Outfit(pieces, bare - {WORLD, *(piece.body for piece in pieces)}, loader.remarks())
 
 
 class _Loader:
     """Reads every file once, and remembers failures."""
 
-    def __init__(self, finder: Finder) -> None:
-        self._finder = finder
+    def __init__(self, folders: Iterable[Path]) -> None:
+        self._folders = list(folders)
+        self._finders: dict[str, Finder] = {}
         self._read: dict[Path, list[tuple[Array, Array, Colour | None]]] = {}
         self._missing: list[str] = []
         self._outside: list[str] = []
         self._broken: list[str] = []
         self._needs_collada: list[str] = []
 
-    def pieces(self, visual: Visual, body: int, frame: Array) -> list[Piece]:
-        """Return the pieces of one shape on a body, where the link's frame is."""
-        pose = frame @ matrix(*visual.placement)
-        parts = self._file(visual.file) if visual.kind == "mesh" else [(*solid(visual), None)]
-        factors = np.array(visual.sizes) if visual.kind == "mesh" else np.ones(3)
+    def pieces(self, shape: Shape, body: int, placement: Pose) -> list[Piece]:
+        """Return the pieces of one shape at a pose on a body."""
+        pose, is_mesh = matrix(*placement), shape.kind == "mesh"
+        parts = self._file(shape) if is_mesh else [(*solid(shape), None)]
+        factors = np.array(shape.sizes) if is_mesh else np.ones(3)
         result = []
         for vertices, faces, own in parts:
             # a mirror image has its facets inside out
             turned = faces[:, ::-1] if np.prod(factors) < 0.0 else faces
             placed = (vertices * factors) @ pose[:3, :3].T + pose[:3, 3]
-            result.append(Piece(body, placed, turned, visual.colour or own or PLAIN))
+            result.append(Piece(body, placed, turned, shape.colour or own or PLAIN))
         return result
 
     def remarks(self) -> list[str]:
@@ -104,7 +102,10 @@ class _Loader:
                 "(--packages)"
             )
         if self._outside:
-            remarks.append(outside_remark(self._outside))
+            remarks.append(
+                f"meshes not read: {listed(self._outside)}; outside the folder of the robot: name their folder with "
+                "packages (--packages) if you trust the file"
+            )
         if self._needs_collada:
             remarks.append(
                 f"meshes not read: {listed(self._needs_collada)}; .dae files need pycollada: pip install pycollada"
@@ -113,10 +114,12 @@ class _Loader:
             remarks.append(f"meshes not read: {listed(self._broken)}; expected {listed(KNOWN)} with triangles in it")
         return remarks
 
-    def _file(self, name: str) -> list[tuple[Array, Array, Colour | None]]:
-        place = self._finder.find(name)
+    def _file(self, shape: Shape) -> list[tuple[Array, Array, Colour | None]]:
+        name = shape.file
+        finder = self._finders.setdefault(shape.source, Finder(Path(shape.source), self._folders))
+        place = finder.find(name)
         if place is None:
-            refused = self._finder.outside(name)
+            refused = finder.outside(name)
             _note(*((self._missing, name) if refused is None else (self._outside, str(refused))))
             return []
         if place not in self._read:
@@ -139,14 +142,6 @@ class _Loader:
         if not found:
             _note(self._broken, place.name)
         return found
-
-
-def outside_remark(files: list[str]) -> str:
-    """Return the remark on files that are not read, since they are outside of all folders."""
-    return (
-        f"meshes not read: {listed(files)}; outside the folder of the robot: name their folder with packages "
-        "(--packages) if you trust the file"
-    )
 
 
 def _part(mesh: Any) -> tuple[Array, Array, Colour | None]:
@@ -180,15 +175,16 @@ def _colour(mesh: Any) -> Colour | None:
     return (red, green, blue, opacity)
 
 
-def solid(visual: Visual) -> tuple[Array, Array]:
-    """Return vertices and faces of a box, cylinder, capsule or sphere about its own origin."""
-    creation, sizes = import_trimesh().creation, visual.sizes
-    if visual.kind == "box":
+def solid(shape: Shape) -> tuple[Array, Array]:
+    """Return vertices and faces of a primitive about its own origin."""
+    creation, sizes = import_trimesh().creation, shape.sizes
+    if shape.kind == "box":
         mesh = creation.box(extents=sizes)
         mesh.unmerge_vertices()
-    elif visual.kind == "sphere":
-        mesh = creation.icosphere(subdivisions=3, radius=sizes[0])
-    elif visual.kind == "capsule":
+    elif shape.kind in ("sphere", "ellipsoid"):
+        mesh = creation.icosphere(subdivisions=3)
+        mesh.apply_scale(sizes)
+    elif shape.kind == "capsule":
         mesh = creation.capsule(radius=sizes[0], height=sizes[1], count=(24, 24))
         mesh.apply_translation((0.0, 0.0, -mesh.bounds.mean(axis=0)[2]))
     else:

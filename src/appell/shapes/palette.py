@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from appell.shapes.visuals import Colour
+from appell.model.shapes import Colour
 
 RODS: Colour = (0.20, 0.53, 0.76, 1.0)
 JOINTS: Colour = (0.30, 0.32, 0.36, 1.0)

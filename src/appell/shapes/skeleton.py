@@ -68,9 +68,9 @@ def _curved(robot: Robot) -> Skeleton:
 def _rods(model: Model) -> Skeleton:
     bodies = model.bodies
     places, joints = _origins(model)
-    hung = [k for k, body in enumerate(bodies) if not _is_ground(model, body.parent)]
+    attached = [k for k, body in enumerate(bodies) if not _is_ground(model, body.parent)]
     # joints that turn about one place of their parent share a rod
-    shared = {(bodies[k].parent, _seat(model, k)): k for k in reversed(hung)}
+    shared = {(bodies[k].parent, _seat(model, k)): k for k in reversed(attached)}
     rods = [(bodies[k].parent, k) for k in sorted(shared.values())]
     carriers = {body.parent for body in bodies}
     for k, body in enumerate(bodies):

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from appell.errors import AppellError
+from appell.model.edit import link_name
 from appell.results.run import ContactInterval, EventRecord
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import raised
@@ -370,8 +372,12 @@ class Engine:
             y[:nq], y[nq:] = self._projected(q, v)
 
     def _leave(self, pair: int, t: float) -> None:
-        names = self.gaps.pairs[pair]
-        self.record.rests.append(ContactInterval(names.point, names.wall, self._since.pop(pair), t))
+        own = self.gaps.pairs[pair]
+        rest = ContactInterval(own.point, own.wall, self._since.pop(pair), t)
+        if own.place is not None:
+            link = link_name(self.robot.model, own.place.body)
+            rest = replace(rest, link=link, position=np.array(own.place.position, dtype=float), radius=own.radius)
+        self.record.rests.append(rest)
 
     def _release(self, t: float, y: Array, which: int) -> Array:
         """Release a contact whose normal force would become negative."""

@@ -21,7 +21,7 @@ SI units; angles in radians, or strings such as ``"90 deg"``::
     tie_window = 1e-4                       # [s]
     rest_speed = 1e-6                      # [m/s]
     limits = false                          # true, or the restitution at the joint limits
-    points = ["tool", { frame = "link3", position = [0.0, 0.0, 0.1], name = "elbow" }]
+    points = ["tool", { frame = "link3", position = [0.0, 0.0, 0.1], name = "elbow", radius = 0.05 }]
     method = "dop853"                       # or "radau", or "rk4" or "symplectic" with
     # step = 1e-3                           # [s]
     rtol = 1e-10
@@ -283,12 +283,13 @@ def _point(value: object, place: Place) -> str | Point:
     if isinstance(value, str):
         return value
     entries = table(value, place)
-    check_keys(entries, ("frame", "position", "name"), place)
+    check_keys(entries, ("frame", "position", "name", "radius"), place)
     if "frame" not in entries:
         raise place.error("'frame' is missing; add the name of a link or frame")
     position = vector(entries.get("position", (0.0, 0.0, 0.0)), place.at("position"))
     name = text(entries["name"], place.at("name")) if "name" in entries else ""
-    return Point(text(entries["frame"], place.at("frame")), position, name)
+    radius = not_negative(entries.get("radius", 0.0), place.at("radius"))
+    return Point(text(entries["frame"], place.at("frame")), position, name, radius=radius)
 
 
 # Control

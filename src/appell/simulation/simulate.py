@@ -82,8 +82,8 @@ def simulate(  # noqa: PLR0913  # keyword options
         "newton" (restitution of speeds) or "poisson" (restitution of impulses); see
         :mod:`appell.simulation.contact.impact`.
     points : iterable of str or Point, optional
-        The contact points: names of links or frames, or :class:`appell.simulation.Point`. Default: every joint origin
-        and every end of the tree.
+        The contact points: names of links or frames, or :class:`appell.simulation.Point`, which may have a radius, such
+        as those of :func:`appell.contact_points`. Default: every joint origin and every end of the tree.
     limits : bool or float
         True: joint limits act as walls with the run's restitution; a number is their own restitution.
     rate : float, optional
@@ -190,8 +190,8 @@ def _bounds(
     if max_steps is not None:
         return Limits(whole("simulate: max_steps", max_steps), seconds)
     steps = 0.0 if step is None else 1.0 / _positive("step", step)
-    asked = duration * sum((10_000.0, rate or 0.0, steps))
-    return Limits(20_000 + int(min(asked, 1e18)), seconds)
+    needed = duration * sum((10_000.0, rate or 0.0, steps))
+    return Limits(20_000 + int(min(needed, 1e18)), seconds)
 
 
 def _state(robot: Robot, q0: ArrayLike, v0: ArrayLike) -> tuple[Array, Array]:

@@ -116,17 +116,28 @@ def flatten(nested: Any) -> Any:
         yield nested
 
 
-def lay(name: str, graph: Graph, results: list[Any], inputs: Sequence[Port], outputs: Sequence[Port]) -> Tape:
-    """Return the tape of the expressions that the results need, in order of making."""
+def lay(
+    name: str,
+    graph: Graph,
+    results: list[Any],
+    inputs: Sequence[Port],
+    outputs: Sequence[Port],
+    given: Sequence[Expr] | None = None,
+) -> Tape:
+    """Return the tape of the expressions that the results need, in order of making.
+
+    Its inputs are those of the graph unless other leaves are given.
+    """
     roots = [graph.constant(float(r)) if not isinstance(r, Expr) else r for r in results]
     made = needed(roots)
     if any(expr.graph is not graph for expr in made):
         raise TraceError(f"program '{name}' has a value of another program among its own")
-    position = {expr.index: i for i, expr in enumerate(graph.inputs)}
+    known = graph.inputs if given is None else given
+    position = {expr.index: i for i, expr in enumerate(known)}
     steps: list[Step] = []
     for expr in made:
         if expr.op is not Op.INPUT:
-            position[expr.index] = len(graph.inputs) + len(steps)
+            position[expr.index] = len(known) + len(steps)
             steps.append(Step(expr.op, tuple([position[arg.index] for arg in expr.args]), expr.value))
     return Tape(name, tuple(inputs), tuple(outputs), tuple(steps), tuple(position[root.index] for root in roots))
 
@@ -134,8 +145,8 @@ def lay(name: str, graph: Graph, results: list[Any], inputs: Sequence[Port], out
 def lay_parts(name: str, graph: Graph, inputs: Sequence[Sequence[Expr]], results: Sequence[Sequence[Any]]) -> Tape:
     """Return the tape of results in parts, each an output, of all inputs of a graph in parts, each an input."""
     sides = (("x", inputs), ("y", results))
-    ports = ([Port(f"{x}{k}", (len(part),)) for k, part in enumerate(parts)] for x, parts in sides)
-    return lay(name, graph, [x for part in results for x in part], *ports)
+    given, made = ([Port(f"{x}{k}", (len(part),)) for k, part in enumerate(parts)] for x, parts in sides)
+    return lay(name, graph, [x for part in results for x in part], given, made)
 
 
 def verify(tape: Tape) -> Tape:

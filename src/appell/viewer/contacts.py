@@ -9,7 +9,6 @@ at rest at a limit takes its share of the equation. Runs loaded from a file have
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from operator import itemgetter
@@ -20,7 +19,7 @@ import numpy as np
 from appell.model.model import WORLD
 from appell.recursion.points import Place
 from appell.results.animation import StruckPoint, strikes
-from appell.results.run import ContactInterval, Impact, Run
+from appell.results.run import ContactInterval, Run
 from appell.robot.robot import Robot
 from appell.robot.stance import ground
 from appell.shapes.drawable import Drawable
@@ -258,7 +257,8 @@ def run_contacts(run: Run, drawable: Drawable) -> list[ContactHistory]:
         points = [k for k in which if rests[k].wall not in LIMITS]
         joints = [rests[k].point for k in which if rests[k].wall in LIMITS]
         normals = [_normal(run, rests[k]) for k in points]
-        forces = _forces(run, robot, rows, [known[rests[k].point] for k in points], normals, joints)
+        places = [known[rests[k].point] for k in points]
+        forces = _forces(run, robot, rows, places, [rests[k].radius for k in points], normals, joints)
         for i, k in enumerate(points):
             samples[k] += zip(run.t[rows].tolist(), forces[:, i], strict=True)
     found = [
@@ -304,15 +304,21 @@ def _forces(
     robot: Robot,
     rows: Array,
     places: list[tuple[int, Array]],
+    radii: list[float],
     normals: list[Callable[[Array], Array]],
     joints: list[str],
 ) -> Array:
-    """Return the forces (n, k, 3) at k points in some samples of a run, where joints may be at their limits too."""
+    """Return the forces (n, k, 3) at k points in some samples of a run, where joints may be at their limits too.
+
+    The force on a ball acts where it touches the wall.
+    """
     q, v, a, tau = run.q[rows], run.v[rows], run.a[rows], run.tau[rows]
     n, k = len(q), len(places)
     if not k:
         return np.zeros((n, 0, 3))
-    about = tuple(_place(body, place) for body, place in places)
+    # behind the points three more for each, a metre away along the axes of its body, for its angular velocity
+    about = tuple(_place(body, at) for body, place in places for at in (place, *(place + np.eye(3))))
+    about = (*about[::4], *(x for i, x in enumerate(about) if i % 4))
     # velocities of the points, and of the joints at limits, for one unit velocity after the other: Jᵀ, row by row
     unit = np.eye(robot.nv)
     moved = robot.evaluate("point_velocities", q[:, None], unit, about=about)
@@ -322,6 +328,10 @@ def _forces(
     lacking = robot.generalised_forces(q, v, a) - robot.evaluate("actuation", q, tau)
     points = robot.evaluate("point_positions", q, about=about)
     upright = np.stack([normal(points[:, i]) for i, normal in enumerate(normals)], axis=1)
+    axes = points[:, k:].reshape(n, k, 3, 3) - points[:, :k, None]
+    turned = moved[:, :, k:].reshape(n, -1, k, 3, 3) - moved[:, :, :k, None]
+    arms = np.einsum("nkji,nki->nkj", axes, -np.array(radii)[:, None] * upright)
+    moved = moved[:, :, :k] + np.einsum("nkj,nvkjx->nvkx", arms, turned)
     pushes, left = _solved(np.einsum("nvki,nki->nvk", moved, upright), limits, lacking)
     forces, _ = _solved(moved.reshape(n, robot.nv, -1), limits, lacking)
     is_normal = left <= FRICTIONLESS * np.maximum(np.linalg.norm(lacking, axis=-1), 1e-12)
@@ -341,7 +351,8 @@ def _normal(run: Run, rest: ContactInterval) -> Callable[[Array], Array]:
     parts = [part for wall in run.walls for part in getattr(wall, "parts", ())]
     part = next((part for part in parts if part.label == rest.wall), None)
     if part is not None:
-        return lambda p: np.asarray(_unit(part.gradient(p)))
+        moved = part.offset(rest.radius) if rest.radius else part
+        return lambda p: np.asarray(_unit(moved.gradient(p)))
     struck = [
         impact.normals[impact.points.index(rest.point)]
         for impact in run.impacts
@@ -357,57 +368,11 @@ def _unit(vectors: Array) -> Array:
 
 
 def resting_places(run: Run, drawable: Drawable) -> dict[str, tuple[int, Array]]:
-    """Return the points that ever rest, as a body and a place on it.
-
-    A point is named for its frame, with its place in the frame behind where it has one: "foot[0, 0, -0.02]". A point
-    with a name of its own is found by its impacts: it belongs to the body on which all of them have one place, and
-    which moves there as fast as the point did.
-    """
-    found: dict[str, tuple[int, Array]] = {}
+    """Return the points that ever rest, as a body and a place on it."""
     frames = drawable.robot.model.frame_index
-    for name in {rest.point for rest in run.rests if rest.wall not in LIMITS}:
-        frame, inside = _named(name)
-        if frame in frames:
-            place = frames[frame].placement.apply(tuple(inside))  # type: ignore[arg-type]
-            found[name] = (frames[frame].body, np.array([float(x) for x in place]))
-            continue
-        struck = [(impact, impact.points.index(name)) for impact in run.impacts if name in impact.points]
-        if struck:
-            found[name] = _struck_place(run, drawable, struck)
-    return found
-
-
-def _struck_place(run: Run, drawable: Drawable, struck: list[tuple[Impact, int]]) -> tuple[int, Array]:
-    """Return the body and the place on it of a point, given the impacts that it is part of, and where in each."""
-    q = [run.at(impact.time)[0] for impact, _ in struck]
-    poses = np.array([drawable.poses(x) for x in q])[:, :-1]
-    seen = np.array([impact.positions[k] for impact, k in struck])[:, None] - poses[:, :, :3, 3]
-    own = np.einsum("nbji,nbj->nbi", poses[:, :, :3, :3], seen)
-    places = own.mean(axis=0)
-    about = tuple(_place(body, place) for body, place in enumerate(places))
-    cost = np.ptp(own, axis=0).max(axis=-1)
-    for (impact, k), x in zip(struck, q, strict=True):
-        before = impact.slip[k] - impact.approach[k] * impact.normals[k]
-        speeds = drawable.robot.evaluate("point_velocities", x, impact.v_before, about=about)
-        cost += np.linalg.norm(speeds - before, axis=-1)
-    body = int(np.argmin(cost))
-    return body, places[body]
+    return {rest.point: (frames[rest.link].body, rest.position) for rest in run.rests if rest.link in frames}
 
 
 def _place(body: int, place: Array) -> Place:
     x, y, z = map(float, place)
     return Place(body, (x, y, z))
-
-
-def _named(point: str) -> tuple[str, list[float]]:
-    """Return a point's frame and place in it, read from its name.
-
-    >>> _named("foot[0, 0, -0.02]")
-    ('foot', [0.0, 0.0, -0.02])
-    """
-    found = re.fullmatch(r"(.+)\[([^][]+)\]", point)
-    try:
-        inside = [float(x) for x in found[2].split(",")] if found else []
-    except ValueError:
-        inside = []
-    return (found[1], inside) if found and len(inside) == 3 else (point, [0.0, 0.0, 0.0])

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from appell.errors import InputError
+from appell.model.shapes import Colour
 from appell.results.animation import corners, wall_shape
 from appell.results.player.page import cloud
 from appell.shapes.drawable import Drawable
 from appell.shapes.geometry import along, disc, quaternions, rod
 from appell.shapes.meshes import Piece, import_trimesh
 from appell.shapes.palette import JOINTS, WALL, linear
-from appell.shapes.visuals import Colour
 from appell.simulation.walls.quadrics import Sphere
 from appell.spatial.scalar import Array
 

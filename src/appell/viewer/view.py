@@ -45,7 +45,7 @@ def view(  # noqa: PLR0913  # a user sets a few of many, each by name
 ) -> Viewer:
     """Open a page in the browser that shows a robot, moved by sliders and a gizmo, or plays a run.
 
-    The page is served to this machine alone. It shows the meshes of the robot's file where they are found, otherwise
+    The page is served to this machine alone. It shows the robot's visual shapes where they are found, otherwise
     rods from joint to joint. All browsers that open the page show the same.
 
     Parameters
@@ -63,7 +63,7 @@ def view(  # noqa: PLR0913  # a user sets a few of many, each by name
     drag
         The frame of a robot that carries the gizmo; none unless given. The page has a list of all frames.
     source
-        The URDF or MJCF file that has the robot's shapes; unless given, the file that the robot was loaded from.
+        The robot file whose shapes are drawn; unless given, the robot's own shapes are.
     packages
         Folders that hold the packages of ``package://`` names; they come before the robot's own folder and those of
         ``ROS_PACKAGE_PATH``. Meshes outside of all of these are not read.

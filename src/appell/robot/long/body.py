@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from appell.model.joints import QUATERNION, plane
-from appell.model.model import WORLD, Body, Frame, Joint, JointParameters, Model, Z
-from appell.model.parameters import PER_VELOCITY
-from appell.recursion.articulated import Extent
-from appell.recursion.gibbs import Acceleration, acceleration_tensor
-from appell.recursion.joint_forces import joint_force
-from appell.recursion.kinematics import JointMotion, Link, Scalars, joint_motion
+from appell.model.model import WORLD, Body, Frame, Joint, Model, Z
+from appell.recursion.kinematics import Scalars
 from appell.spatial.inertia import Inertia
 from appell.spatial.pose import Pose
 from appell.spatial.rotation import rotate_symmetric
 from appell.spatial.scalar import Matrix
-from appell.spatial.vector import IDENTITY, ZERO, add, matmul, matvec, matvec_t, transpose
+from appell.spatial.vector import IDENTITY, matmul, matvec, matvec_t, transpose
 from appell.trace.expr import Expr, Graph, Op
 from appell.trace.tape import flatten
 
@@ -53,17 +49,14 @@ def frame_constants(frame: Frame, file_rotations: list[Matrix]) -> tuple[float, 
     return tuple(float(x) for x in flatten((rotation, position)))
 
 
-def body_constants(body: Body, file_rotation: Matrix, probe: tuple[float, ...]) -> tuple[float, ...]:
-    """Return a body's numbers: placement 12, moments 10, the joint's 7, rotation 9, probe 3.
+def body_constants(body: Body, file_rotation: Matrix) -> tuple[float, ...]:
+    """Return a body's numbers: placement 12, moments 10, the joint's 7, rotation 9.
 
     Of the joint: offset, pitch, armature, damping, friction, stiffness and the spring's reference.
-
-    The probe has three numbers: the extent of the body with all that it carries, and a factor of the pushes.
     """
     joint, (m, h, s) = body.joint, body.inertia
-    moments = (m, *h, *upper(s))
     own = (joint.armature, joint.damping, joint.friction, joint.stiffness, joint.spring_reference)
-    parts = (joint.placement, moments, joint.offset, joint.pitch, own, file_rotation, probe)
+    parts = (joint.placement, (m, *h, *upper(s)), joint.offset, joint.pitch, own, file_rotation)
     return tuple(float(x) for x in flatten(parts))
 
 
@@ -87,10 +80,15 @@ def posed(x: Scalars) -> Pose:
     return Pose(square(x), x[9:12])
 
 
-def accelerated(x: Scalars) -> Acceleration:
-    """Return the motion of nine numbers: ω, ω̇, s̈."""
-    omega, alpha, origin = square(x)
-    return Acceleration(omega, alpha, acceleration_tensor(omega, alpha), origin)
+def inertia_of(x: Scalars, file_rotation: Matrix | None = None) -> Inertia:
+    """Return the inertia of ten moments, or of ten inertial parameters about the axes of the file."""
+    if file_rotation is None:
+        return Inertia(x[0], x[1:4], symmetric(x[4:]))
+    mass, first, second = Inertia.from_parameters(x)
+    back = transpose(file_rotation)
+    if back == IDENTITY:
+        return Inertia(mass, first, second)
+    return Inertia(mass, matvec(back, first), rotate_symmetric(back, second))
 
 
 @cache
@@ -116,85 +114,12 @@ def packing(kind: str) -> tuple[tuple[tuple[int, float], ...], tuple[tuple[int, 
     return tuple((k, side) for _, k, side in kept.values()), tuple(entries)
 
 
-@dataclass(frozen=True)
-class TracedBody:
-    """A body whose constants are traced.
+def packed(kind: str, pose: Pose) -> Scalars:
+    """Return what later passes need of a joint's pose."""
+    entries: list[Any] = list(flatten(pose))
+    return tuple(entries[k] if side > 0.0 else -entries[k] for k, side in packing(kind)[0])
 
-    `pi` are its ten inertial parameters, and `friction` armature, damping, friction and stiffness per velocity, where
-    those are inputs of the program and not constants.
-    """
 
-    kind: str
-    constants: Scalars
-    pi: Scalars = ()
-    friction: Scalars = ()
-
-    @cached_property
-    def joint(self) -> Joint:
-        """Return the joint, with its axis along z."""
-        return Joint("", self.kind, pitch=self.constants[23])
-
-    @cached_property
-    def file_rotation(self) -> Matrix:
-        """Return R from the body's frame, whose z is the joint's axis, to its frame in the file."""
-        return square(self.constants[29:38])
-
-    @property
-    def extent(self) -> Extent:
-        """Return the extent of the body with all that it carries, by the parameters of the file."""
-        return Extent(*self.constants[38:40])
-
-    @cached_property
-    def inertia(self) -> Inertia:
-        """Return the body's own inertia."""
-        m = self.constants[12:22]
-        if not self.pi:
-            return Inertia(m[0], m[1:4], symmetric(m[4:]))
-        mass, first, second = Inertia.from_parameters(self.pi)
-        back = transpose(self.file_rotation)
-        if back == IDENTITY:
-            return Inertia(mass, first, second)
-        return Inertia(mass, matvec(back, first), rotate_symmetric(back, second))
-
-    def joint_parameters(self) -> list[JointParameters]:
-        """Return armature, damping, friction and stiffness of every velocity."""
-        if self.pi:
-            x = self.friction
-            own = [JointParameters(*x[k : k + PER_VELOCITY]) for k in range(0, len(x), PER_VELOCITY)]
-            return own or [JointParameters()] * self.joint.type.nv
-        return [JointParameters(*self.constants[24:28])] * self.joint.type.nv
-
-    def stretches(self, q: Scalars) -> Scalars:
-        """Return, per velocity, what the joint's spring is stretched by; 0 of joints of several coordinates."""
-        return (q[0] - self.constants[28],) if len(q) == 1 else (0.0,) * self.joint.type.nv
-
-    def resistance(self, q: Scalars, v: Scalars, a: Scalars) -> Scalars:
-        """Return the joint's own rotor inertia, friction and spring."""
-        fixed_axes = tuple(x + y for x, y in zip(a, self.joint.type.transport(v, v), strict=True))
-        rows = zip(self.joint_parameters(), self.stretches(q), v, fixed_axes, strict=True)
-        return tuple(joint_force(*own, *state) for own, *state in rows)
-
-    def motion(self, x: Scalars) -> JointMotion:
-        """Return what the joint adds for velocities or accelerations x."""
-        return joint_motion(self.joint.columns, x)
-
-    def pose(self, q: Scalars) -> Pose:
-        """Return the joint's pose at q."""
-        return self.joint.type.pose(self.joint, (q[0] + self.constants[22],) if len(q) == 1 else q)
-
-    def link(self, pose: Pose) -> Link:
-        """Return the body as its parent sees it, for a pose of its joint."""
-        placed = posed(self.constants)
-        position = add(placed.position, matvec(placed.rotation, pose.position))
-        rotations = tuple(r for r in (placed.rotation, pose.rotation) if r != IDENTITY)
-        return Link(rotations, position, MASSLESS, ZERO)
-
-    def packed(self, pose: Pose) -> Scalars:
-        """Return what later passes need of the joint's pose."""
-        entries: list[Any] = list(flatten(pose))
-        return tuple(entries[k] if side > 0.0 else -entries[k] for k, side in packing(self.kind)[0])
-
-    def unpacked(self, kept: Scalars) -> Pose:
-        """Return the joint's pose from what is kept of it, without another sine."""
-        entries = packing(self.kind)[1]
-        return posed(tuple(x if k < 0 else kept[k] if x > 0.0 else -kept[k] for k, x in entries))
+def unpacked(kind: str, kept: Scalars) -> Pose:
+    """Return a joint's pose from what is kept of it, without another sine."""
+    return posed(tuple(x if k < 0 else kept[k] if x > 0.0 else -kept[k] for k, x in packing(kind)[1]))

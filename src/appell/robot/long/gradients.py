@@ -5,22 +5,24 @@ Gradients by the coordinates q end as gradients along the motions of the joints,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from appell.model.joints import KINDS, Kind
-from appell.model.model import Model
-from appell.model.parameters import PER_BODY, PER_VELOCITY
+from appell.model.model import WORLD, Model
 from appell.program.adjoint import adjoint
-from appell.program.nodes import Copy, Fields, Item, Items, Program, Share, Stage, Sweep, renamed
+from appell.program.nodes import Copy, Program, renamed
 from appell.program.tangent import tangent
 from appell.recursion.kinematics import Scalars
-from appell.robot.long import assembly
-from appell.robot.long.plan import INDEX, Q, V
+from appell.recursion.rates import coordinate_rates
+from appell.recursion.sweep import Body
+from appell.robot.long import layout, programs
+from appell.robot.long.recorder import Recorder
+from appell.robot.verbs.programs import ARTICULATED
+from appell.robot.verbs.programs import PROGRAMS as OF_VERBS
 from appell.trace.derive import gradient
-from appell.trace.tape import Port, trace
+from appell.trace.tape import Port
 
 WEIGHTS, PARAMETERS = "w", "parameters"
 """The input that weighs the results, and that of the model's parameters."""
@@ -35,10 +37,10 @@ def program(
     *,
     is_parametric: bool = False,
 ) -> Program:
-    """Return the program of a verb, as :func:`appell.robot.long.assembly.program` does."""
+    """Return the program of a verb, as :func:`appell.robot.long.programs.program` does."""
     own = outputs[:-1] if quaternions else outputs
     made = replace(PROGRAMS[verb](model, inputs, own, is_parametric=is_parametric), name=verb)
-    return assembly.checked(made, quaternions, outputs[-1]) if quaternions else made
+    return programs.checked(made, quaternions, outputs[-1]) if quaternions else made
 
 
 def _vjp(
@@ -53,20 +55,45 @@ def _vjp(
 ) -> Program:
     """Return the gradients of the result of a verb, weighed by w, by the other inputs; outputs of guards come last.
 
-    Each is an output, or all are stacked in one.
+    Each is an output, or all but that by parameters are stacked in one.
     """
     given = tuple(port for port in inputs if port.name != WEIGHTS)
     by = [port.name for port in given if port.name != PARAMETERS or not is_stacked]
-    places = [(outputs[0].name, k * model.nv) if is_stacked else (outputs[k].name, 0) for k in range(len(by))]
     guards = outputs[1:] if is_stacked else outputs[len(by) :]
-    results = (Port(result, (model.nv,)), *guards)
-    base = assembly.program(model, of, (), given, results, is_parametric=is_parametric)
+    own = model.independent
+    results = (Port(result, (own.nv,)), *guards)
+    formulation = ARTICULATED if of == "forward_dynamics" else OF_VERBS[of]["gibbs"]
+    base = programs.program(model, of, formulation, None, given, results, is_parametric=is_parametric)
     back = adjoint(base, by, [result], [port.name for port in guards])
     nodes = renamed(back.nodes, {f"w_{result}": WEIGHTS}, {})
-    copies = {x.target: x.source for x in nodes if isinstance(x, Copy) and x.target.startswith("by_")}
-    last = _last(model, [copies[f"by_{name}"] for name in by], places)
-    kept = (x for x in nodes if not (isinstance(x, Copy) and x.target in copies))
-    return replace(back, inputs=inputs, outputs=outputs, nodes=(*kept, last))
+    sums = {x.target: x.source for x in nodes if isinstance(x, Copy) and x.target.startswith("by_")}
+    kept = [x for x in nodes if not (isinstance(x, Copy) and x.target in sums)]
+    q, *others = (Port(sums[f"by_{name}"] or f"by_{name}", (own.nq if name == "q" else own.nv,)) for name in by[:3])
+    to = [outputs[0]._replace(shape=(3, own.nv))] if is_stacked else list(outputs[:3])
+    kept += _along(model, given[0], q, others, to).nodes
+    if len(by) > len(others) + 1:
+        kept.append(Copy(sums[f"by_{PARAMETERS}"], outputs[3].name))
+    return replace(back, inputs=inputs, outputs=outputs, nodes=tuple(kept))
+
+
+def _along(model: Model, q: Port, by_q: Port, others: Sequence[Port], to: Sequence[Port]) -> Program:
+    """Return the program of a gradient by q along the motions of the joints, followed by other gradients."""
+    tree = Recorder(_joints(model), (q, by_q, *others), is_massless=True, is_parametric=False)
+    place, slope, *rest = (tree.argument(port, is_vector=True) for port in tree.inputs)
+
+    def motion(body: Body) -> Scalars:
+        unit = tuple(tree.graph.unknown() for _ in body.columns)
+        return tuple(gradient(body.joint.type.rates(body.at(place), unit), body.at(slope), unit))
+
+    found = [tree.vector(tree.each(motion)), *rest]
+    results = list(zip(to, found if len(to) > 1 else [found], strict=True))
+    return layout.program(tree, "motion", results, tuple(to))
+
+
+def _joints(model: Model) -> Model:
+    """Return the joints that follow no other, each on the world."""
+    own = model.independent
+    return replace(own, bodies=tuple(replace(body, parent=WORLD) for body in own.bodies), springs=())
 
 
 def _hvp(model: Model, inputs: tuple[Port, ...], outputs: tuple[Port, ...], *, is_parametric: bool) -> Program:
@@ -75,13 +102,12 @@ def _hvp(model: Model, inputs: tuple[Port, ...], outputs: tuple[Port, ...], *, i
     given = tuple(port for port in inputs if port.name not in ("dq", "dv", "da"))
     options = {"is_parametric": is_parametric, "is_stacked": True}
     made = tangent(_vjp(model, given, outputs, of="inverse_dynamics", result="tau", **options), moving)
-    rate = Port(moving["q"], (model.nq,))
-
-    def rates(joint: Kind, q: Scalars, dq: Scalars) -> Any:
-        return joint.rates(q, dq)
-
-    first = _by_joint(model, rates, [("q", Q, 0), ("dq", V, 0)], [(rate.name, Q, 0)])
-    return replace(made, inputs=inputs, nodes=(first, *made.nodes), slots=(*made.slots, rate))
+    own = _joints(model)
+    rate, ports = Port(moving["q"], (own.nq,)), (given[0], Port("dq", (own.nv,)))
+    tree: Any = Recorder(own, ports, is_massless=True, is_parametric=False)
+    found = coordinate_rates(tree, *(tree.argument(port, is_vector=True) for port in ports))
+    first = layout.program(tree, "rates", [(rate, found)], (rate,)).nodes
+    return replace(made, inputs=inputs, nodes=(*first, *made.nodes), slots=(*made.slots, rate))
 
 
 PROGRAMS: dict[str, Callable[..., Program]] = {
@@ -90,53 +116,3 @@ PROGRAMS: dict[str, Callable[..., Program]] = {
     "inverse_dynamics_hvp": _hvp,
 }
 """Verbs by what makes their programs."""
-
-
-def _last(model: Model, sums: Sequence[str], places: Sequence[tuple[str, int]]) -> Sweep:
-    """Return the pass that gives out the gradients by q (along motions), by two other inputs and by parameters."""
-    by_q, *others = sums[:3]
-    of = [("q", Q, 0), (by_q, Q, 0), *((name, V, 0) for name in others)]
-
-    def step(joint: Kind, q: Scalars, by_q: Scalars, *others: Scalars) -> Any:
-        unit = tuple(q[0].graph.unknown() for _ in range(joint.nv))
-        return gradient(joint.rates(q, unit), by_q, unit), others
-
-    to = [(name, V, first) for name, first in places[:3]]
-    for name, (output, _) in zip(sums[3:], places[3:], strict=True):
-        of, to = [*of, (name, INDEX, 0)], [*to, (output, INDEX, 0)]
-    return _by_joint(model, step, of, to)
-
-
-def _by_joint(
-    model: Model,
-    step: Callable[..., Any],
-    sources: Sequence[tuple[str, int, int]],
-    sinks: Sequence[tuple[str, int, int]],
-) -> Sweep:
-    """Return a pass over all bodies, whose step has the joint's share of memories.
-
-    A memory is named with the number of the item that locates its shares, and the place of the first.
-    """
-    kinds = sorted({body.joint.kind for body in model.bodies})
-    slices = zip(model.bodies, model.q_slices, model.v_slices, strict=True)
-    rows = [Item(0, 0, (0, 0, 0), ())]
-    rows += [
-        Item(1 + kinds.index(body.joint.kind), 0, (q.start, v.start, k), ()) for k, (body, q, v) in enumerate(slices)
-    ]
-
-    def shares(memories: Sequence[tuple[str, int, int]], joint: Kind) -> Iterator[Share]:
-        for name, number, first in memories:
-            if number == INDEX:
-                yield Share(name, PER_BODY, INDEX, PER_BODY)
-                if model.has_joint_parameters:
-                    yield Share(name, PER_VELOCITY * joint.nv, V, PER_VELOCITY, PER_BODY * len(model.bodies))
-            else:
-                yield Share(name, joint.nq if number == Q else joint.nv, number, 1, first)
-
-    stages = []
-    for kind in kinds:
-        read, given = tuple(shares(sources, KINDS[kind])), tuple(shares(sinks, KINDS[kind]))
-        ports = [Port(f"x{k}", (share.size,)) for k, share in enumerate(read)]
-        result = Port("results", (sum(share.size for share in given),))
-        stages.append(Stage(trace(kind, partial(step, KINDS[kind]), ports, [result]), read, given))
-    return Sweep(Items(tuple(rows), {}), inward=False, fields=Fields(), stages=(None, *stages))

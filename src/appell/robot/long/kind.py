@@ -6,18 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from appell.errors import InputError
-from appell.model.model import Frame, Model
+from appell.model.model import Model
 from appell.program.nodes import Program
 from appell.robot.calls import compile
 from appell.robot.calls.composed import COMPOSED
 from appell.robot.kind import Key, Kind
-from appell.robot.long import assembly, gradients
-from appell.robot.tree import Tree
+from appell.robot.long import gradients, programs
+from appell.robot.tree import OF_OPEN, Tree
 from appell.robot.verbs.guards import GUARDS
 from appell.robot.verbs.programs import Formulation
-from appell.robot.verbs.table import UNIT
-from appell.spatial.pose import Pose
-from appell.spatial.vector import IDENTITY
+from appell.robot.verbs.table import UNIT, VERBS
 
 LONG = 80
 """Bodies from which a loop is used: a program written out would take long to compile and run no faster."""
@@ -27,15 +25,31 @@ FORMULATIONS = {
 }
 """The algorithms of the loops, where they are not the Gibbs function's."""
 
-LOOPED = {*assembly.PLANS, *gradients.PROGRAMS}
-"""Verbs whose programs are loops."""
+WRITTEN = (
+    "kinetic_energy_derivatives",
+    "potential_energy_derivatives",
+    "momentum_regressor",
+    "energy_regressor",
+    "constraint_forces",
+    "contact_forces",
+    "contact_forces_loaded",
+    "actuator_jacobian",
+    "actuation",
+    "actuator_forces",
+    "tree_velocity",
+    "tracking_error",
+    "finished_step",
+)
+"""Verbs that are written out: short ones, and derivatives of energies."""
 UNROLLED = ("pose_derivatives", "jacobian_derivatives", "momentum_derivatives")
 """Verbs without loops, too long to be written out."""
+LOOPED = {verb for verb in VERBS if verb not in (*WRITTEN, *UNROLLED, *COMPOSED)} | {*gradients.PROGRAMS, "step"}
+"""Verbs whose programs are loops."""
 
 
 def is_long(model: Model) -> bool:
     """Return whether a robot's verbs are computed by loops."""
-    return len(model.bodies) > LONG and not model.is_coupled and not model.springs
+    return len(model.bodies) > LONG
 
 
 def open_kind(model: Model, factory: Callable[[Model], Kind]) -> Tree:
@@ -51,7 +65,8 @@ class LongTree(Tree):
     def formulations(self, verb: str) -> Mapping[str, Formulation]:
         """Return the algorithm of the loops, or of the few verbs that are short for any robot."""
         found, name = super().formulations(verb), FORMULATIONS.get(verb.removesuffix("_loaded"), "gibbs")
-        return {name: found[name]} if verb in LOOPED else found
+        every = {**found, **OF_OPEN.get(verb.removesuffix("_loaded"), {})}
+        return {name: every[name]} if verb in LOOPED else found
 
     def variants(self, verb: str) -> Sequence[str]:
         """Return the lean model, in which loops are made too."""
@@ -77,13 +92,11 @@ class LongTree(Tree):
         if key.verb not in LOOPED:
             return None
         inputs, outputs, guards = compile.ports(self, key)
-        frames: Sequence[Frame] = ()
-        if isinstance(key.about, str):
-            frames = [self.model.frame_index[key.about]]
-        elif key.about is not None:
-            frames = [Frame("", place.body, Pose(IDENTITY, place.position)) for place in key.about]
         places = self.facts.quaternions if GUARDS[UNIT] in guards else ()
         options = {"is_parametric": key.is_parametric}
         if key.verb in gradients.PROGRAMS:
             return partial(gradients.program, self.model, key.verb, inputs, outputs, places, **options)
-        return partial(assembly.program, self.model, key.verb, frames, inputs, outputs, places, **options)
+        (formulation,) = self.formulations(key.verb).values()
+        return partial(
+            programs.program, self.model, key.verb, formulation, key.about, inputs, outputs, places, **options
+        )

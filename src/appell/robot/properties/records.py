@@ -9,6 +9,7 @@ from appell.errors import InputError
 from appell.messages import alternatives, shown
 from appell.model.edit import central_tensor, link_name, own_inertia
 from appell.model.model import WORLD, Limits, Mimic, Model
+from appell.model.shapes import USES, Shape
 from appell.spatial.inertia import Inertia
 from appell.spatial.scalar import Matrix, Vector
 
@@ -45,6 +46,7 @@ class LinkRecord:
 
     Mass [kg], centre [m] and inertia tensor [kg·m²] are in the link's frame and without the links that are fixed to
     it. For a fixed link `parent` is the moving link that it is part of, and `joint` is empty; for the base both are.
+    `visuals` and `collisions` are the link's shapes (:class:`appell.model.shapes.Shape`), at poses in its frame.
     """
 
     name: str
@@ -53,6 +55,8 @@ class LinkRecord:
     mass: float
     centre: Vector
     inertia: Matrix
+    visuals: tuple[Shape, ...] = ()
+    collisions: tuple[Shape, ...] = ()
 
 
 class Named(dict[str, Record]):
@@ -95,14 +99,16 @@ def joint_records(model: Model) -> Named[JointRecord]:
 
 def link_records(model: Model) -> Named[LinkRecord]:
     """Return the base, the moving links, and the fixed links."""
-    found = {model.base.name: _link(model.base.name, "", "", own_inertia(model, WORLD))}
+    shapes = [model.shapes_of(use) for use in USES]
+
+    def link(name: str, parent: str, joint: str, inertia: Inertia) -> LinkRecord:
+        own = (tuple(found.get(name, ())) for found in shapes)
+        return LinkRecord(name, parent, joint, float(inertia.mass), inertia.centre, central_tensor(inertia), *own)
+
+    found = {model.base.name: link(model.base.name, "", "", own_inertia(model, WORLD))}
     for i, body in enumerate(model.bodies):
-        found[body.name] = _link(body.name, link_name(model, body.parent), body.joint.name, own_inertia(model, i))
+        found[body.name] = link(body.name, link_name(model, body.parent), body.joint.name, own_inertia(model, i))
     for frame in model.frames:
         if frame.inertia is not None:
-            found[frame.name] = _link(frame.name, link_name(model, frame.body), "", frame.inertia)
+            found[frame.name] = link(frame.name, link_name(model, frame.body), "", frame.inertia)
     return Named(f"robot '{model.name}' has no link", found)
-
-
-def _link(name: str, parent: str, joint: str, inertia: Inertia) -> LinkRecord:
-    return LinkRecord(name, parent, joint, float(inertia.mass), inertia.centre, central_tensor(inertia))

@@ -15,14 +15,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from appell.model.joints import QUATERNION
 from appell.model.model import Model
 from appell.recursion.coupling import expand_q, expand_v, reduce, reduce_columns, reduce_matrix, reduce_rows
 from appell.recursion.elimination import is_zero
 from appell.recursion.forward import velocity_parents
-from appell.recursion.inertia_matrix import Rows
-from appell.recursion.kinematics import Scalars
+from appell.recursion.kinematics import Scalars, posed
 from appell.recursion.rates import coordinate_rates, speeds
-from appell.robot.verbs.coordinates import normalised, quaternion_places, tracking_error
+from appell.recursion.sweep import Body, Rows
+from appell.robot.verbs.coordinates import normalised, tracking_error
 from appell.spatial.scalar import Scalar
 from appell.trace.derive import along
 
@@ -121,11 +122,11 @@ class Posture(ABC):
         lower = [[dot(columns[i], pushed[j]) if j <= i else 0.0 for j in n] for i in n]
         return tuple(tuple(lower[max(i, j)][min(i, j)] for j in n) for i in n)
 
-    def coriolis(self, stir: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
+    def coriolis(self, tree: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
         """Return Γᵀ(CΓ + MΓ̇)."""
         columns = self.columns(range(self.n))
         pushed = [
-            [dot(c, column) + dot(m, change) for c, m in zip(stir, mass, strict=True)]
+            [dot(c, column) + dot(m, change) for c, m in zip(tree, mass, strict=True)]
             for column, change in zip(columns, self.turned(v, moving, columns), strict=True)
         ]
         return [[dot(column, push) for push in pushed] for column in columns]
@@ -184,7 +185,13 @@ class Tree(NamedTuple):
 
     def finished(self, q: Scalars) -> Forces:
         """Return q with unit quaternions."""
-        return normalised(quaternion_places(self.coupled.independent), q)
+
+        def unit(body: Body) -> Forces:
+            places = [QUATERNION[body.joint.kind].start] if body.joint.kind in QUATERNION else []
+            return normalised(places, body.at(q))
+
+        tree = posed(self.coupled.independent, q)
+        return tree.vector(tree.each(unit))
 
     def weightless(self) -> Embedding:
         """Return the robot without gravity and springs."""
@@ -237,6 +244,6 @@ class TreePosture(Posture):
         reduced, n = reduce_matrix(self._coupled, rows), range(self.n)
         return tuple(tuple(reduced[max(i, j)][min(i, j)] for j in n) for i in n)
 
-    def coriolis(self, stir: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
+    def coriolis(self, tree: Matrix, mass: Matrix, v: Scalars, moving: Scalars) -> Matrix:
         """Return ΓᵀCΓ."""
-        return reduce_matrix(self._coupled, stir)
+        return reduce_matrix(self._coupled, tree)

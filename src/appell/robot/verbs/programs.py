@@ -29,6 +29,7 @@ from appell.recursion import (
     points,
     vector_form,
 )
+from appell.recursion.coupling import constraints
 from appell.recursion.kinematics import Scalars
 from appell.robot.verbs.embedding import Embedding, Forces, Posture, Tree, dot, no_growth
 from appell.robot.verbs.quantities import (
@@ -215,11 +216,12 @@ def moved(
 
 
 def articulated_bodies(robot: Tree, q: Scalars, v: Scalars, tau: Scalars, load: Scalars = ()) -> Any:
-    """Return a of an open tree by articulated bodies."""
+    """Return a of an open tree by articulated bodies; of a long one also where joints follow others."""
     at = robot.at(q)
     total = tuple(t + x for t, x in zip(tau, load, strict=True)) if load else tau
-    a = articulated.forward_dynamics(at.model, at.q, v, total)
-    return Solved(a, partial(articulated.inverse_norm, at.model, robot.filed, at.q))
+    found = articulated.solved(at.model, at.q, v, total)
+    a = articulated.bound(at.model, at.q, found, constraints(robot.filed))
+    return Solved(a, partial(articulated.inverse_norm, at.model, robot.filed, at.q, found.pivots))
 
 
 def rates(robot: Embedding, q: Scalars, v: Scalars) -> Any:
@@ -242,8 +244,8 @@ def coriolis_matrix(robot: Embedding, q: Scalars, v: Scalars) -> Any:
     """Return Γᵀ(CΓ + MΓ̇), with Ṁ − 2C skew."""
     at = robot.at(q)
     moving = at.velocities(v)
-    stir = coriolis.coriolis_matrix(at.model, at.q, moving)
-    return at.coriolis(stir, inertia_matrix.mass_matrix_composite(at.model, at.q), v, moving)
+    tree = coriolis.coriolis_matrix(at.model, at.q, moving)
+    return at.coriolis(tree, inertia_matrix.mass_matrix_composite(at.model, at.q), v, moving)
 
 
 def passive_inverse_dynamics(robot: Embedding, q: Scalars, v: Scalars, v_r: Scalars, a_r: Scalars) -> Any:

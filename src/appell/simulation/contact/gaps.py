@@ -14,6 +14,7 @@ import numpy as np
 
 from appell.errors import AppellError, InputError
 from appell.messages import alternatives, listed
+from appell.recursion.points import Place
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import own, raised
 from appell.simulation.contact.points import Points
@@ -23,20 +24,29 @@ from appell.spatial.scalar import Array
 
 @dataclass(frozen=True)
 class Pair:
-    """A point and a wall (or a joint and its limit), with their coefficients of restitution and friction."""
+    """A point and a wall (or a joint and its limit), with their coefficients of restitution and friction.
+
+    `place` is the point on its body, the centre of a ball of a radius; None for a joint.
+    """
 
     point: str
     wall: str
     restitution: float
     friction: float
+    place: Place | None = None
+    radius: float = 0.0
 
 
 class _Group(NamedTuple):
-    """The pairs of one wall: the indices of its points, and the index of its first pair."""
+    """The pairs of one wall and the balls of one radius: the indices of its points, and that of its first pair.
+
+    The wall is the one at the radius from the wall of the run, for the centres of the balls.
+    """
 
     wall: Wall
     points: Array
     start: int
+    radius: float
 
 
 class _Limit(NamedTuple):
@@ -82,13 +92,16 @@ class Gaps:
         self._endless: list[bool] = []
         self.pairs: list[Pair] = []
         for wall in (part for whole in walls for part in whole.parts):
-            own_points = chosen(wall, points.names)
-            self._groups.append(_Group(wall, np.array(own_points, dtype=int), len(self.pairs)))
-            for k in own_points:
-                name = points.names[k]
-                e, mu = coefficient(wall.restitution, restitution, name), coefficient(wall.friction, friction, name)
-                self.pairs.append(Pair(name, wall.label, e, mu))
-                self._endless.append(wall.is_endless)
+            every = chosen(wall, points.names)
+            for radius in dict.fromkeys(points.radii[k] for k in every) or [0.0]:
+                own_points = [k for k in every if points.radii[k] == radius]
+                moved = wall.offset(radius) if radius else wall
+                self._groups.append(_Group(moved, np.array(own_points, dtype=int), len(self.pairs), radius))
+                for k in own_points:
+                    name = points.names[k]
+                    e, mu = coefficient(wall.restitution, restitution, name), coefficient(wall.friction, friction, name)
+                    self.pairs.append(Pair(name, wall.label, e, mu, points.places[k], radius))
+                    self._endless.append(wall.is_endless)
         self._limits = [] if limits is None else joint_ends(robot)
         for limit in self._limits:
             end = "lower limit" if limit.sign > 0.0 else "upper limit"
@@ -104,7 +117,7 @@ class Gaps:
     def gaps(self, q: Array) -> Array:
         """Return the gaps (..., pairs)."""
         p = self._points.positions(q)
-        parts = [_asked(group.wall, "gap", p[..., group.points, :]) for group in self._groups]
+        parts = [_evaluated(group.wall, "gap", p[..., group.points, :]) for group in self._groups]
         if self._limits:
             tree = self._robot.tree_configuration(q)
             parts += [(limit.sign * (tree[..., limit.coordinate] - limit.bound))[..., None] for limit in self._limits]
@@ -115,14 +128,14 @@ class Gaps:
         if self.endless.all():
             return self.endless
         p = self._points.positions(q)
-        parts = [_asked(group.wall, "covers", p[group.points]) for group in self._groups]
+        parts = [_evaluated(group.wall, "covers", p[group.points]) for group in self._groups]
         return np.asarray(self.endless | np.concatenate([*parts, np.ones(len(self._limits), dtype=bool)]))
 
     def rates(self, q: Array, v: Array) -> Array:
         """Return the rates of the gaps, (pairs,)."""
         p, speed = self._points.positions(q), self._points.velocities(q, v)
         parts = [
-            np.einsum("ki,ki->k", _asked(group.wall, "gradient", p[group.points]), speed[group.points])
+            np.einsum("ki,ki->k", _evaluated(group.wall, "gradient", p[group.points]), speed[group.points])
             for group in self._groups
         ]
         if self._limits:
@@ -133,7 +146,7 @@ class Gaps:
     def slopes(self, q: Array) -> Array:
         """Return the norm of every gap's gradient, (pairs,): 1 where a gap is a distance."""
         p = self._points.positions(q)
-        parts = [np.linalg.norm(_asked(group.wall, "gradient", p[group.points]), axis=-1) for group in self._groups]
+        parts = [np.linalg.norm(_evaluated(group.wall, "gradient", p[group.points]), axis=-1) for group in self._groups]
         return np.concatenate([*parts, np.ones(len(self._limits))])
 
     def rows(self, q: Array, v: Array, which: Sequence[int]) -> Rows:
@@ -152,8 +165,8 @@ class Gaps:
                 still = np.zeros(self._robot.nv)
                 rows.bias[i, 0] = place.sign * self._robot.tree_acceleration(q, v, still)[place.velocity]
                 continue
-            wall, k = place
-            slope = _asked(wall, "gradient", p[k])
+            wall, k, radius = place
+            slope = _evaluated(wall, "gradient", p[k])
             length = float(np.linalg.norm(slope))
             if not length > 0.0:
                 raise InputError(
@@ -161,21 +174,30 @@ class Gaps:
                     "a gap with a nonzero gradient on the wall"
                 )
             axes = _axes(slope / length)
-            rows.matrices[i] = axes @ jacobians[k]
-            rows.bias[i] = axes @ bias[k]
-            rows.bias[i, 0] += speed[k] @ _asked(wall, "hessian", p[k]) @ speed[k] / length
-            rows.positions[i], rows.normals[i], rows.tangents[i] = p[k], axes[0], axes[1:]
+            n, bend = axes[0], _evaluated(wall, "hessian", p[k]) @ speed[k] / length
+            matrix, rolling = jacobians[k], bias[k]
+            if radius:  # of the material point of the ball at the wall: c = p − r·n
+                matrix = matrix + self._points.turned(k, p, jacobians, -radius * n)
+                omega_n = self._points.turned(k, p, speed, n)
+                # d/dt (v − r·ω × n) = a − r·ω̇ × n − r·ω × ṅ; the bias at c has ω × (ω × n) in place of ω × ṅ
+                turn = omega_n - (bend - n * (n @ bend))
+                rolling = rolling + self._points.turned(k, p, bias, -radius * n)
+                rolling = rolling + radius * self._points.turned(k, p, speed, turn)
+            rows.matrices[i] = axes @ matrix
+            rows.bias[i] = axes @ rolling
+            rows.bias[i, 0] = n @ bias[k] + speed[k] @ bend
+            rows.positions[i], rows.normals[i], rows.tangents[i] = p[k] - radius * n, n, axes[1:]
         return rows
 
-    def _place(self, pair: int) -> tuple[Wall, int] | _Limit:
+    def _place(self, pair: int) -> tuple[Wall, int, float] | _Limit:
         first = len(self.pairs) - len(self._limits)
         if pair >= first:
             return self._limits[pair - first]
         group = next(group for group in reversed(self._groups) if group.start <= pair and len(group.points))
-        return group.wall, int(group.points[pair - group.start])
+        return group.wall, int(group.points[pair - group.start]), group.radius
 
 
-def _asked(wall: Wall, what: str, p: Array) -> Array:
+def _evaluated(wall: Wall, what: str, p: Array) -> Array:
     """Return gap, gradient, hessian or covers of a wall at points; the class of a wall may be a user's."""
     try:
         values: Array = getattr(wall, what)(own(p))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import NamedTuple
@@ -12,10 +13,11 @@ from appell.arguments import finite_array, number
 from appell.errors import InputError
 from appell.messages import alternatives, listed, shown
 from appell.model.model import WORLD, Model
+from appell.model.shapes import COLLISION, Shape
 from appell.recursion.points import Place
-from appell.robot.robot import Robot
-from appell.spatial.scalar import Array
-from appell.spatial.vector import ZERO
+from appell.robot.robot import Robot, checked_robot
+from appell.spatial.scalar import Array, Vector
+from appell.spatial.vector import IDENTITY, ZERO, add
 
 STEADY = ("revolute", "continuous", "ball")
 """Joints whose origin is fixed to the parent."""
@@ -95,6 +97,81 @@ def resolve(robot: Robot, points: Iterable[str | Point] | None) -> list[Named]:
     return found
 
 
+RIM = 8
+"""Contact points on each rim of a cylinder."""
+
+
+def contact_points(robot: Robot) -> list[Point]:
+    """Return the contact points of a robot's collision shapes.
+
+    A sphere gives its centre with its radius, a capsule the centres of its two ends with its radius, a box its 8
+    corners, and a cylinder 8 points on each of its two rims. Ellipsoids and meshes give none. The k-th collision shape
+    of a link is named ``link/k``, its points ``link/k/0``, ``link/k/1`` and so on if it has several.
+
+    Parameters
+    ----------
+    robot : Robot
+        The robot.
+
+    Returns
+    -------
+    list of Point
+        The points, without those of links that are fixed to the world.
+
+    Raises
+    ------
+    InputError
+        When no collision shape of a moving link gives a point.
+
+    Examples
+    --------
+    >>> import appell
+    >>> from dataclasses import replace
+    >>> from appell.model.shapes import Shape
+    >>> arm = appell.load("two-link")
+    >>> foot = Shape("link2", "collision", "capsule", (0.05, 0.8))
+    >>> for point in contact_points(arm.with_model(replace(arm.model, shapes=(foot,)))):
+    ...     print(point.label, point.position, point.radius)
+    link2/0/0 (0.0, 0.0, -0.4) 0.05
+    link2/0/1 (0.0, 0.0, 0.4) 0.05
+    """
+    model = checked_robot("contact_points", robot).model
+    found, others = [], []
+    for link, shapes in model.shapes_of(COLLISION).items():
+        if model.frame_index[link].body == WORLD:
+            continue
+        for k, shape in enumerate(shapes):
+            places, radius = _places(shape)
+            names = [f"{link}/{k}/{i}" for i in range(len(places))] if len(places) > 1 else [f"{link}/{k}"]
+            placed = zip(names, (shape.placement.apply(place) for place in places), strict=False)
+            found += [Point(link, place, name, radius=radius) for name, place in placed]
+            others += [] if places else [f"{shape.kind} of {link}"]
+    if not found:
+        why = f"its shapes ({listed(others, 4)}) give none" if others else "its moving links have no collision shapes"
+        raise InputError(
+            f"contact_points: robot '{model.name}' has no contact points: {why}, only spheres, capsules, boxes and "
+            "cylinders do; name points=, such as appell.simulation.Point"
+        )
+    return found
+
+
+def _places(shape: Shape) -> tuple[list[Vector], float]:
+    """Return the contact points of a shape in its own frame, and the radius of the balls about them."""
+    sizes = shape.sizes
+    if shape.kind == "sphere":
+        return [ZERO], sizes[0]
+    if shape.kind == "capsule":
+        return [(0.0, 0.0, z) for z in (-0.5 * sizes[1], 0.5 * sizes[1])], sizes[0]
+    if shape.kind == "box":
+        x, y, z = (0.5 * edge for edge in sizes)
+        return [(a * x, b * y, c * z) for a in (-1, 1) for b in (-1, 1) for c in (-1, 1)], 0.0
+    if shape.kind == "cylinder":
+        turns = [2.0 * math.pi * k / RIM for k in range(RIM)]
+        rim = [(sizes[0] * math.cos(turn), sizes[0] * math.sin(turn)) for turn in turns]
+        return [(x, y, z) for z in (-0.5 * sizes[1], 0.5 * sizes[1]) for x, y in rim], 0.0
+    return [], 0.0
+
+
 def _resolved(model: Model, point: str | Point) -> Named:
     if not isinstance(point, str | Point):
         raise InputError(f"points: expected names or appell.simulation.Point, got {shown(point)}")
@@ -143,6 +220,9 @@ def _canonical(model: Model, place: Place) -> Place:
 class Points:
     """The kinematics of several points, in one native call per quantity.
 
+    Behind the points are three more for each ball, a metre from its centre along the axes of its body: the velocity of
+    any point of the body follows from the four.
+
     >>> import appell, numpy as np
     >>> robot = appell.load("shafei-tree")
     >>> Points(robot, resolve(robot, ["O1", "O2"])).positions(robot.neutral())
@@ -151,8 +231,24 @@ class Points:
     """
 
     def __init__(self, robot: Robot, points: Sequence[Named]) -> None:
-        self._robot, self._places = robot, tuple(point.place for point in points)
+        self._robot, every = robot, [point.place for point in points]
         self.names = tuple(point.name for point in points)
+        self.radii = tuple(point.radius for point in points)
+        self._beside: dict[int, int] = {}
+        for k, (body, at) in enumerate(every[:]):
+            if self.radii[k]:
+                self._beside[k] = len(every)
+                every += [Place(body, add(at, axis)) for axis in IDENTITY]
+        self.places = tuple(every)
+
+    def turned(self, k: int, p: Array, x: Array, arm: Array) -> Array:
+        """Return ω × arm (3,) of the velocities x (n, 3) of a ball's body; likewise for Jacobians and biases.
+
+        `p` are the positions (n, 3) of all points, `arm` (3,) is in world axes.
+        """
+        first = self._beside[k]
+        beside = slice(first, first + 3)
+        return np.asarray(np.tensordot((p[beside] - p[k]) @ arm, x[beside] - x[k], axes=1))
 
     def positions(self, q: Array) -> Array:
         """Return the positions, (..., n, 3)."""
@@ -172,8 +268,8 @@ class Points:
         return np.moveaxis(unit, 0, -1)
 
     def _evaluated(self, verb: str, q: Array, *others: Array) -> Array:
-        if not self._places:
+        if not self.places:
             leading = np.broadcast_shapes(*(np.shape(x)[:-1] for x in (q, *others)))
             return np.zeros((*leading, 0, 3))
-        result: Array = self._robot.evaluate(verb, q, *others, about=self._places)
+        result: Array = self._robot.evaluate(verb, q, *others, about=self.places)
         return result

@@ -16,7 +16,7 @@ from appell.model.model import WORLD
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import raised
 from appell.simulation.contact.gaps import check_names, chosen, coefficient, joint_ends
-from appell.simulation.contact.points import Named, Point, Points, resolve
+from appell.simulation.contact.points import Named, Point, Points, contact_points, resolve
 from appell.simulation.rollout.time_stepping import Ground, Limit, Site
 from appell.simulation.walls.wall import PerPoint, Wall, check_range
 from appell.spatial.scalar import Array
@@ -28,6 +28,8 @@ Coefficients = PerPoint | ArrayLike
 """One number, one per point by name, or arrays (..., contacts)."""
 
 
+MOST = 40
+"""Contacts of a rollout, whose program grows with their square."""
 INSIDE = 1e-3
 """Depth [m] from which a robot counts as inside a wall at the start."""
 
@@ -84,13 +86,18 @@ def contacts(
 ) -> Contacts:
     """Return the contacts of a robot's points with walls, wall by wall."""
     given = _walls(walls)
-    named = resolve(robot, points) if given else []
+    named = resolve(robot, contact_points(robot) if points is None else points) if given else []
     if fixed := [point.name for point in named if point.place.body == WORLD]:
         raise InputError(f"points: {listed(fixed)} cannot move; choose points of the links of robot '{robot.name}'")
     names = [point.name for point in named]
     parts = [(wall, wall_tape(wall)) for one in given for wall in one.parts]
     found = [(Pair(named[k], wall), tape) for wall, tape in parts for k in chosen(wall, names)]
     pairs = tuple(pair for pair, _ in found)
+    if len(pairs) > MOST:
+        raise InputError(
+            f"points: {len(pairs)} contacts of robot '{robot.name}' with walls, at most {MOST} in a rollout; name the "
+            "points that touch, such as appell.simulation.Point"
+        )
     sites = tuple(Site(*point.place, point.radius, tape) for (point, _), tape in found)
     numbers = {}
     for name, common, most in (("friction", friction, np.inf), ("restitution", restitution, 1.0)):

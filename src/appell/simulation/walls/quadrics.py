@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from appell.arguments import number, truth
 from appell.errors import InputError
-from appell.simulation.walls.wall import OVERLAP, Wall, positive, unit, vector
+from appell.simulation.walls.wall import OVERLAP, SMALLEST, Wall, positive, unit, vector
 from appell.spatial.scalar import Array
 
 
@@ -33,6 +33,17 @@ class _Quadric(Wall):
     def _form(self) -> tuple[Array, Array, float]:
         """Return centre, Q and s."""
         raise NotImplementedError
+
+    def offset(self, radius: float) -> Wall:
+        """Return the wall for the centres of balls of a radius: a round one of another radius."""
+        if self.lengths != ("radius",):
+            return super().offset(radius)
+        own: Any = self
+        smaller = own.radius - self._sign * radius
+        if not smaller >= SMALLEST:
+            raise InputError(f"{self.label}: a ball of radius {radius:g} does not fit inside the radius {own.radius:g}")
+        moved: Wall = replace(own, radius=smaller, name=self.label)
+        return moved
 
     @property
     def _sign(self) -> float:

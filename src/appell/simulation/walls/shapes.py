@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from appell.arguments import finite_array, truth
+from appell.arguments import SKEWED, finite_array, truth
 from appell.errors import InputError
 from appell.messages import shown
 from appell.simulation.callbacks import own, raised
-from appell.simulation.walls.wall import OVERLAP, SMALLEST, Wall, unit, vector
-from appell.spatial.scalar import Array
+from appell.simulation.walls.wall import OVERLAP, SMALLEST, Offset, Wall, positive, unit, vector
+from appell.spatial.scalar import Array, select, sqrt
 
 
 class _Flat(Wall):
@@ -40,6 +42,10 @@ class _Flat(Wall):
     def hessian(self, p: Array) -> Array:
         """Return zeros."""
         return np.zeros((*np.shape(p), 3))
+
+    def offset(self, radius: float) -> Wall:
+        """Return the wall for the centres of balls of a radius, by the distance."""
+        return Offset(name=self.label, wall=self, radius=radius)
 
 
 @dataclass(frozen=True)
@@ -242,6 +248,171 @@ class Polyline(Wall):
         """Return the corners."""
         corners = [vector(self.label, "corner", corner) for corner in self.corners]
         return np.array([*corners, corners[0]] if self.closed else corners)
+
+
+@dataclass(frozen=True)
+class Box(Wall):
+    """A solid box; the free side is outside.
+
+    The gap is the distance, whose gradient is continuous outside: a ball rolls around edges and corners.
+
+    Parameters
+    ----------
+    centre : sequence of float
+        Centre [m].
+    size : sequence of float
+        Lengths of the three edges [m].
+    rotation : array_like, optional
+        Rotation matrix (3, 3) from the box's axes to the world's. Default: the world's axes.
+    restitution, friction, points, name
+        As in :class:`Wall`.
+
+    Raises
+    ------
+    InputError
+        When a value is invalid.
+
+    Examples
+    --------
+    >>> import appell, numpy as np
+    >>> step = appell.walls.Box((1.0, 0.0, 0.1), (0.4, 2.0, 0.2))
+    >>> float(step.gap(np.array([1.0, 0.0, 0.5])).round(12))
+    0.3
+    """
+
+    centre: Sequence[float]
+    size: Sequence[float]
+    rotation: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        edges = finite_array(f"{self.label}: size must be three lengths [m]", self.size)
+        if edges.shape != (3,):
+            raise InputError(f"{self.label}: size must be three lengths [m], got {shown(self.size)}")
+        for edge in edges.tolist():
+            positive(self.label, "size", edge)
+        _ = self._form
+
+    @cached_property
+    def _form(self) -> tuple[Array, Array, Array]:
+        """Return centre, rotation and half of the edges."""
+        rotation = np.eye(3)
+        if self.rotation is not None:
+            rotation = finite_array(f"{self.label}: rotation must be a rotation matrix (3, 3)", self.rotation)
+        is_square = rotation.shape == (3, 3)
+        if not is_square or np.abs(rotation.T @ rotation - np.eye(3)).max() > SKEWED or np.linalg.det(rotation) < 0.0:
+            raise InputError(f"{self.label}: rotation must be a rotation matrix (3, 3), got {shown(self.rotation)}")
+        return vector(self.label, "centre", self.centre), rotation, 0.5 * np.asarray(self.size, dtype=float)
+
+    def gap(self, p: Array) -> Array:
+        """Return the distance to the box, negative inside; p may have traced scalars.
+
+        Parameters
+        ----------
+        p : array, shape (..., 3)
+            Positions [m].
+
+        Returns
+        -------
+        array, shape (...)
+            Distances [m].
+
+        Examples
+        --------
+        >>> import appell, numpy as np
+        >>> appell.walls.Box((0, 0, 0), (2, 2, 2)).gap(np.array([[4.0, 5.0, 0.0], [0.0, 0.0, 0.5]]))
+        array([ 5. , -0.5])
+        """
+        centre, rotation, half = self._form
+        local = np.moveaxis((p - centre) @ rotation, -1, 0)
+        x, y, z = (_larger(value, -value) - edge for value, edge in zip(local, half, strict=True))
+        most = _larger(_larger(x, y), z)
+        a, b, c = (_larger(value, 0.0) for value in (x, y, z))
+        square = a * a + b * b + c * c
+        outside = select(square, sqrt(select(square, square, 1.0)), 0.0)  # differentiable inside too
+        distance: Array = outside + select(most, 0.0, most)
+        return distance
+
+    def gradient(self, p: Array) -> Array:
+        """Return the gradient of the distance: from the nearest point of the box, or towards the nearest face.
+
+        Parameters
+        ----------
+        p : array, shape (..., 3)
+            Positions [m].
+
+        Returns
+        -------
+        array, shape (..., 3)
+            Unit vectors.
+
+        Examples
+        --------
+        >>> import appell, numpy as np
+        >>> appell.walls.Box((0, 0, 0), (2, 2, 2)).gradient(np.array([0.0, 0.0, -3.0])) + 0.0
+        array([ 0.,  0., -1.])
+        """
+        return np.asarray(self._outward(p)[0] @ self._form[1].T)
+
+    def hessian(self, p: Array) -> Array:
+        """Return the Hessian of the distance, zero beside faces.
+
+        Parameters
+        ----------
+        p : array, shape (..., 3)
+            Positions [m].
+
+        Returns
+        -------
+        array, shape (..., 3, 3)
+            Second derivatives [1/m].
+
+        Examples
+        --------
+        >>> import appell, numpy as np
+        >>> float(appell.walls.Box((0, 0, 0), (2, 2, 2)).hessian(np.array([1.3, 0.0, 1.4]))[1, 1])
+        0.0
+        """
+        n, distance, is_beyond = self._outward(p)
+        across = is_beyond[..., None] * np.eye(3) - n[..., :, None] * n[..., None, :]
+        curved = (is_beyond.sum(axis=-1) > 1)[..., None, None]
+        H = np.where(curved, across / np.where(distance > 0.0, distance, 1.0)[..., None, None], 0.0)
+        rotation = self._form[1]
+        return np.asarray(rotation @ H @ rotation.T)
+
+    def _outward(self, p: Array) -> tuple[Array, Array, Array]:
+        """Return the unit gradient in the box's axes, the distance outside, and the axes beyond whose faces p is."""
+        centre, rotation, half = self._form
+        local = (p - centre) @ rotation
+        beyond, side = np.abs(local) - half, np.copysign(1.0, local)
+        outside = np.maximum(beyond, 0.0)
+        distance = np.linalg.norm(outside, axis=-1)
+        nearest = np.eye(3)[np.argmax(beyond, axis=-1)]
+        is_out = (distance > 0.0)[..., None]
+        n = np.where(is_out, outside / np.where(is_out, distance[..., None], 1.0), nearest)
+        return n * side, distance, beyond > 0.0
+
+    def offset(self, radius: float) -> Wall:
+        """Return the wall for the centres of balls of a radius: a box with round edges."""
+        return Offset(name=self.label, wall=self, radius=radius)
+
+    def _corners(self) -> Array:
+        centre, rotation, half = self._form
+        signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        return np.asarray(centre + (signs * half) @ rotation.T)
+
+    def _outline(self) -> Array | None:
+        """Return all edges as one line."""
+        return np.asarray(self._corners()[[0, 1, 3, 2, 0, 4, 5, 1, 5, 7, 3, 7, 6, 2, 6, 4]])
+
+    def surface(self) -> tuple[Array, Array]:
+        """Return the faces as triangles."""
+        quads = np.array([(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
+        return self._corners(), np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+
+
+def _larger(a: Any, b: Any) -> Any:
+    return select(a - b, a, b)
 
 
 @dataclass(frozen=True)

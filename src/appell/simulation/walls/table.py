@@ -10,10 +10,12 @@ import numpy as np
 from appell.errors import InputError
 from appell.messages import alternatives, listed, shown
 from appell.read.place import Place, check_keys
-from appell.read.values import angle, number, sequence, table, text, vector
+from appell.read.values import angle, number, numbers, rotation, sequence, table, text, vector
+from appell.simulation.walls.heightfield import Heightfield
 from appell.simulation.walls.quadrics import Arc, Circle, Ellipse, Sphere
-from appell.simulation.walls.shapes import Line, Plane, Polyline
+from appell.simulation.walls.shapes import Box, Line, Plane, Polyline
 from appell.simulation.walls.wall import PerPoint, Wall
+from appell.spatial.scalar import Matrix
 
 Read = Callable[[object, Place], Any]
 SHARED = ("restitution", "friction", "points", "name")
@@ -113,6 +115,23 @@ def _spots(value: object, place: Place) -> list[list[float]]:
     return [_spot(entry, place.at(k)) for k, entry in enumerate(sequence(value, place))]
 
 
+def _rotation(value: object, place: Place) -> Matrix:
+    """Return the rotation of three angles roll, pitch, yaw."""
+    angles = sequence(value, place)
+    return rotation(vector([angle(entry, place.at(k)) for k, entry in enumerate(angles)], place))
+
+
+def _lengths(value: object, place: Place) -> float | tuple[float, ...]:
+    """Return one number, or two."""
+    return numbers(value, 2, place) if isinstance(value, list) else number(value, place)
+
+
+def _rows(value: object, place: Place) -> list[tuple[float, ...]]:
+    """Return rows of numbers, all as long as the first."""
+    rows = [sequence(row, place.at(k)) for k, row in enumerate(sequence(value, place))]
+    return [numbers(row, len(rows[0]), place.at(k)) for k, row in enumerate(rows)]
+
+
 _ROUND: dict[str, Read] = {"radius": positive, "centre": _spot, "inside": truth}
 WALLS: dict[str, tuple[Callable[..., Wall], dict[str, Read], tuple[str, ...]]] = {
     "circle": (Circle, {**_ROUND, "axis": vector}, ("radius",)),
@@ -124,6 +143,8 @@ WALLS: dict[str, tuple[Callable[..., Wall], dict[str, Read], tuple[str, ...]]] =
         ("a", "b"),
     ),
     "line": (Line, {"start": _spot, "end": _spot, "axis": vector}, ("start", "end")),
+    "box": (Box, {"centre": vector, "size": vector, "rotation": _rotation}, ("centre", "size")),
+    "heightfield": (Heightfield, {"heights": _rows, "cell": _lengths, "origin": vector}, ("heights", "cell")),
     "plane": (Plane, {"point": _spot, "normal": vector}, ()),
     "polyline": (Polyline, {"corners": _spots, "closed": truth, "axis": vector}, ("corners",)),
 }

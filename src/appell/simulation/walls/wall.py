@@ -24,6 +24,8 @@ PerPoint = float | Mapping[str, float]
 
 SMALLEST, LARGEST = 1e-6, 1e7
 """Range of lengths [m] of walls: positions are then resolved to the nanometre of the contact tolerance."""
+NEWTON = 30
+"""Largest number of steps to the nearest point of a wall."""
 OVERLAP = 1e-9
 """Length [m] by which a segment or an arc extends beyond its ends, so that no point passes between adjacent walls."""
 
@@ -169,6 +171,28 @@ class Wall:
         """Return whether the wall is unbounded, so that a negative gap is always penetration."""
         return True
 
+    def offset(self, radius: float) -> Wall:
+        """Return the wall for the centres of balls.
+
+        Parameters
+        ----------
+        radius : float
+            Radius of the balls [m].
+
+        Returns
+        -------
+        Wall
+            The wall at the distance `radius` on the free side, where a ball's centre is while the ball touches this
+            wall. It covers the same region.
+
+        Examples
+        --------
+        >>> import appell, numpy as np
+        >>> float(appell.walls.Circle(1.0).offset(0.1).gap(np.array([0.9, 0.0, 0.0])))
+        0.0
+        """
+        return Parallel(name=self.label, wall=self, radius=radius)
+
     def outline(self) -> Array | None:
         """Return a line that draws the wall.
 
@@ -188,6 +212,115 @@ class Wall:
 
     def _outline(self) -> Array | None:
         return None
+
+    def surface(self) -> tuple[Array, Array] | None:
+        """Return triangles that draw the wall.
+
+        Returns
+        -------
+        tuple of array, or None
+            Vertices (n, 3) [m] and faces (m, 3); None for a wall that is drawn by lines, or by lines along its axis.
+
+        Examples
+        --------
+        >>> import appell
+        >>> vertices, faces = appell.walls.Box((0.0, 0.0, 0.5), (1.0, 1.0, 1.0)).surface()
+        >>> vertices.shape, faces.shape
+        ((8, 3), (12, 3))
+        """
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offset(Wall):
+    """A wall at a distance on the free side of another one whose gap is the distance."""
+
+    wall: Wall
+    radius: float
+
+    @property
+    def is_endless(self) -> bool:
+        """Return whether the other wall is unbounded."""
+        return self.wall.is_endless
+
+    def gap(self, p: Array) -> Array:
+        """Return the distance less the radius."""
+        return self.wall.gap(p) - self.radius
+
+    def gradient(self, p: Array) -> Array:
+        """Return the gradient of the distance."""
+        return self.wall.gradient(p)
+
+    def hessian(self, p: Array) -> Array:
+        """Return the Hessian of the distance."""
+        return self.wall.hessian(p)
+
+    def covers(self, p: Array) -> Array:
+        """Return whether the other wall covers points."""
+        return self.wall.covers(p)
+
+
+class Parallel(Offset):
+    """A wall at a distance on the free side of another one, of any smooth gap g.
+
+    The nearest point c of the wall, g(c) = 0 and c + λ∇g(c) = p, is found by Newton's method. The distance is d =
+    λ|∇g(c)|, its gradient n = ∇g(c)/|∇g(c)|, and its Hessian S(1 + dS)⁻¹ with S = PHP/|∇g(c)|, P = 1 − nnᵀ. Far from
+    the wall, where there may be no single nearest point, the distance is g(p).
+    """
+
+    def gap(self, p: Array) -> Array:
+        """Return the distance less the radius."""
+        return self._nearest(p)[0] - self.radius
+
+    def gradient(self, p: Array) -> Array:
+        """Return the gradient of the distance."""
+        _, found, c = self._nearest(p)
+        slope = self.wall.gradient(c)
+        size = np.linalg.norm(slope, axis=-1, keepdims=True)
+        return np.asarray(np.where(found[..., None], slope / np.where(size > 0.0, size, 1.0), slope))
+
+    def hessian(self, p: Array) -> Array:
+        """Return the Hessian of the distance."""
+        d, found, c = self._nearest(p)
+        slope, curvature = self.wall.gradient(c), self.wall.hessian(c)
+        size = np.linalg.norm(slope, axis=-1)[..., None, None]
+        size = np.where(size > 0.0, size, 1.0)
+        n = slope[..., None] / size
+        across = np.eye(3) - n @ np.swapaxes(n, -1, -2)
+        S = across @ curvature @ across / size
+        distance = np.where(found, d, 0.0)[..., None, None]
+        return np.asarray(np.where(found[..., None, None], _solved(np.eye(3) + distance * S, S), curvature))
+
+    def _nearest(self, p: Array) -> tuple[Array, Array, Array]:
+        """Return the distance, whether there is a nearest point, and that point, or p itself."""
+        p = np.asarray(p, dtype=float)
+        gap, slope = self.wall.gap(p), self.wall.gradient(p)
+        square = np.sum(slope**2, axis=-1)
+        square = np.where(square > 0.0, square, 1.0)
+        c, factor = p - (gap / square)[..., None] * slope, gap / square
+        A, b = np.zeros((*p.shape[:-1], 4, 4)), np.zeros((*p.shape[:-1], 4))
+        for _ in range(NEWTON):
+            slope = self.wall.gradient(c)
+            b[..., :3], b[..., 3] = p - c - factor[..., None] * slope, -self.wall.gap(c)
+            A[..., :3, :3] = np.eye(3) + factor[..., None, None] * self.wall.hessian(c)
+            A[..., :3, 3] = A[..., 3, :3] = slope
+            step = _solved(A, b[..., None])[..., 0]
+            c, factor = c + step[..., :3], factor + step[..., 3]
+            if not (np.abs(step) > 1e-9 * (1.0 + np.abs(p).max(axis=-1, keepdims=True))).any():
+                break  # convergence is quadratic
+        slope = self.wall.gradient(c)
+        off = np.abs(p - c - factor[..., None] * slope).max(axis=-1, initial=0.0) + np.abs(self.wall.gap(c))
+        found = off <= 1e-10 * (1.0 + np.abs(p).max(axis=-1, initial=0.0))
+        distance = factor * np.linalg.norm(slope, axis=-1)
+        return np.where(found, distance, gap), found, np.where(found[..., None], c, p)
+
+
+def _solved(A: Array, b: Array) -> Array:
+    """Return x with A·x = b of least norm."""
+    try:
+        return np.linalg.solve(A, b)
+    except np.linalg.LinAlgError:  # one matrix of many is singular
+        return np.asarray(np.linalg.pinv(A) @ b)
 
 
 def vector(label: str, name: str, value: Sequence[float]) -> Array:

@@ -1,4 +1,4 @@
-"""Where the mesh files that a URDF names are on this machine."""
+"""Where the mesh files that a robot's file names are on this machine."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ INSIDE = ("urdf", "robots")
 
 
 class Finder:
-    """Finds files for one URDF: in the folders given, in the folder of the robot, and where ROS looks.
+    """Finds files for one robot's file: in the folders given, in the folder of the robot, and where ROS looks.
 
     The folder of the robot is that of its package, which has a ``package.xml``; without one it is the folder of the
-    URDF file, or the folder above where that is called ``urdf`` or ``robots``. Files elsewhere are not read, whether
+    file, or the folder above where that is called ``urdf`` or ``robots``. Files elsewhere are not read, whether
     they are named by ``..``, by an absolute path or by a symbolic link.
 
     >>> Finder(Path("robot.urdf")).find("package://nowhere/arm.stl") is None
