@@ -372,6 +372,22 @@ def test_walls_of_every_shape_hold_a_ball(ball):
         assert run.impulses[-1, 0, 0] == pytest.approx(2 * G * 1e-3, rel=1e-2)
 
 
+@pytest.mark.parametrize(
+    "wall", [walls.Box((0, 0, -0.5), (2, 2, 1)), walls.Sphere(1.0, (0, 0, 1.0)), walls.Sphere(1.0, (0, 0, -1.0), False)]
+)
+def test_balls_touch_walls_with_their_surface(ball, wall):
+    run = on(ball, [0, 0, 0.11, *UPRIGHT], np.zeros(6), 1e-3, 300, walls=[wall], points=BALL, friction=1.0)
+    assert run.q[-1, 2] == pytest.approx(0.1, abs=1e-9)
+    assert run.impulses[-1, 0, 0] == pytest.approx(2 * G * 1e-3)
+
+
+def test_the_default_points_are_those_of_the_collision_shapes(tmp_path):
+    shape = '<collision><geometry><sphere radius="0.1"/></geometry></collision></link>'
+    ball = from_text(tmp_path, BODY.format(name="ball", i=0.008).replace("</link>", shape), floating=True)
+    run = on(ball, [0, 0, 0.11, *UPRIGHT], np.zeros(6), 1e-3, 300)
+    assert run.q[-1, 2] == pytest.approx(0.1, abs=1e-9)
+
+
 # Arguments
 
 
@@ -389,6 +405,11 @@ def test_walls_of_every_shape_hold_a_ball(ball):
         ({"walls": [3]}, "walls: expected a list of walls"),
         ({"walls": [walls.Segment((0, 0), (1, 0))]}, "walls with ends do not act in rollouts"),
         ({"walls": [walls.SignedDistance(lambda p: np.maximum(p[..., 2], 0.0))]}, "its gap cannot be compiled"),
+        (
+            {"points": [Point("body", (x, 0, 0)) for x in range(41)]},
+            "41 contacts of robot 'block' with walls, at most 40",
+        ),
+        ({"points": None}, "has no contact points"),
         ({"sweeps": 0}, "sweeps: expected an integer of at least 1, got 0"),
         ({"limits": 2.0}, r"limits: expected a restitution in \[0, 1\]"),
         ({"limits": True, "restitution": [0.1] * 4}, "limits must be a number"),

@@ -16,9 +16,10 @@ from appell.model.model import WORLD
 from appell.robot.robot import Robot
 from appell.simulation.callbacks import raised
 from appell.simulation.contact.gaps import check_names, chosen, coefficient, joint_ends
-from appell.simulation.contact.points import Named, Point, Points, resolve
+from appell.simulation.contact.points import Named, Point, Points, contact_points, resolve
 from appell.simulation.rollout.time_stepping import Ground, Limit, Site
-from appell.simulation.walls.wall import PerPoint, Wall, check_range
+from appell.simulation.walls.shapes import SignedDistance
+from appell.simulation.walls.wall import Parallel, PerPoint, Wall, check_range
 from appell.spatial.scalar import Array
 from appell.trace.derive import gradient
 from appell.trace.expr import Expr
@@ -28,6 +29,8 @@ Coefficients = PerPoint | ArrayLike
 """One number, one per point by name, or arrays (..., contacts)."""
 
 
+MOST = 40
+"""Contacts of a rollout, whose program grows with their square."""
 INSIDE = 1e-3
 """Depth [m] from which a robot counts as inside a wall at the start."""
 
@@ -84,14 +87,18 @@ def contacts(
 ) -> Contacts:
     """Return the contacts of a robot's points with walls, wall by wall."""
     given = _walls(walls)
-    named = resolve(robot, points) if given else []
+    named = resolve(robot, contact_points(robot) if points is None else points) if given else []
     if fixed := [point.name for point in named if point.place.body == WORLD]:
         raise InputError(f"points: {listed(fixed)} cannot move; choose points of the links of robot '{robot.name}'")
     names = [point.name for point in named]
-    parts = [(wall, wall_tape(wall)) for one in given for wall in one.parts]
-    found = [(Pair(named[k], wall), tape) for wall, tape in parts for k in chosen(wall, names)]
-    pairs = tuple(pair for pair, _ in found)
-    sites = tuple(Site(*point.place, point.radius, tape) for (point, _), tape in found)
+    parts = (wall for one in given for wall in one.parts)
+    pairs = tuple(Pair(named[k], wall) for wall in parts for k in chosen(wall, names))
+    if len(pairs) > MOST:
+        raise InputError(
+            f"points: {len(pairs)} contacts of robot '{robot.name}' with walls, at most {MOST} in a rollout; name the "
+            "points that touch, such as appell.simulation.Point"
+        )
+    sites = tuple(_site(pair) for pair in pairs)
     numbers = {}
     for name, common, most in (("friction", friction, np.inf), ("restitution", restitution, 1.0)):
         check_names([getattr(wall, name) for wall in given], names)
@@ -116,6 +123,15 @@ def _limits(robot: Robot, limits: bool | float, restitution: Coefficients) -> tu
         own = found.get(along, Limit(at, along, -math.inf, math.inf))
         found[along] = own._replace(lower=bound) if sign > 0.0 else own._replace(upper=bound)
     return tuple(found.values()), number("limits: expected a restitution in [0, 1]", limits, 0.0, 1.0)
+
+
+def _site(pair: Pair) -> Site:
+    """Return a contact with the wall for the centres of balls, if there is a program of it, else with the wall."""
+    (body, position), radius = pair.point.place, pair.point.radius
+    moved = pair.wall.offset(radius) if radius else pair.wall
+    if isinstance(moved, Parallel):
+        return Site(body, position, radius, radius, wall_tape(pair.wall))
+    return Site(body, position, radius, 0.0, wall_tape(moved))
 
 
 def _walls(walls: Any) -> tuple[Wall, ...]:
@@ -167,9 +183,10 @@ def wall_tape(wall: Wall) -> Tape:
     """
 
     def program(p: Sequence[Expr]) -> Any:
-        at = np.empty((1, 3), dtype=object)
-        at[0] = p
-        function = getattr(wall, "function", wall.gap)
+        at = np.empty(3, dtype=object)
+        at[:] = p
+        # functions of users may index a position, and would then get arrays without axes
+        function, at = (wall.function, at[None]) if isinstance(wall, SignedDistance) else (wall.gap, at)
         try:
             (gap,) = np.asarray(function(at), dtype=object).reshape(1).tolist()
         except Exception as error:  # a user's function may raise anything

@@ -183,7 +183,7 @@ def rollout(  # noqa: PLR0913  (keyword options)
         PDGravity then act on the state at the end of the step, and Coulomb friction of joints sticks. An empty list
         is time stepping without obstacles. Contacts are ordered by wall, then by point.
     points : iterable of str or Point, optional
-        The contact points, as in :func:`appell.simulate`.
+        The contact points, as in :func:`appell.simulate`. Default: :func:`appell.contact_points`.
     friction, restitution : float, mapping or array_like
         Coefficients as in :func:`appell.simulate`, or arrays (..., contacts).
     offsets : array_like

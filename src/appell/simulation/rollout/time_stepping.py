@@ -47,11 +47,15 @@ FAST = 1e9
 
 
 class Site(NamedTuple):
-    """A contact point on a body, with a radius, and the tape of gap and gradient of its wall."""
+    """A contact point on a body, with a radius, and the tape of gap and gradient of its wall.
+
+    `margin` is what its distance from the wall has to be.
+    """
 
     body: int
     position: Vector
     radius: float
+    margin: float
     wall: Tape
 
 
@@ -92,7 +96,7 @@ class Ground:
     @property
     def fingerprint(self) -> str:
         """Return the data that programs depend on."""
-        sites = [(*site[:3], site.wall.digest) for site in self.sites]
+        sites = [(*site[:4], site.wall.digest) for site in self.sites]
         return repr((sites, self.sweeps, [tuple(limit) for limit in self.limits], self.rebound))
 
 
@@ -385,7 +389,7 @@ def _touches(sites: Sequence[Site], at: Posture, offset: Scalars) -> tuple[_Touc
             gap, *slope = sites[k].wall.run(add(pose.position, arm))
             length = sqrt(dot(slope, slope))  # type: ignore[arg-type]
             normal = scale(1.0 / length, tuple(slope))
-            gaps.append((gap - offset[k]) / length - radius)
+            gaps.append((gap - offset[k]) / length - sites[k].margin)
             places.append(Place(impulses.contact_axes(normal), sub(arm, scale(radius, normal))))
         if len(numbers) > 1:
             motion = at.reduced_columns(_jacobian(at.model, poses, body, pose.position))
