@@ -99,6 +99,14 @@ def test_the_puma_under_a_sampled_law_comes_to_rest_and_stays(rng):
     assert (run.q[rested[0] :] == run.q[rested[0]]).all() or run.v[rested[0] :].any()
 
 
+def test_a_law_that_compensates_friction_by_its_sign_does_not_chatter_at_rest():
+    robot = appell.load("puma560")
+    law = appell.control.PointToPoint(robot, [0.1] * 6, 9.0, 6.0)
+    run = appell.simulate(robot, [0.2] * 6, [0.0] * 6, 0.5, control=law, max_steps=200)
+    assert run.t[-1] == 0.5
+    assert not run.v.any()
+
+
 def test_friction_and_a_wall_hold_an_arm_together():
     arm = appell.load("two-link").with_joint("joint1", friction=0.5).with_joint("joint2", friction=0.5)
     tip = appell.simulation.Point(list(arm.frame_names)[-1])

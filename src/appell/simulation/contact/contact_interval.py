@@ -77,7 +77,7 @@ def accelerate(
     if not contacts:
         carry = np.linalg.solve(robot.mass_matrix(q), stuck.T)
         torques = -np.linalg.solve(stuck @ carry, stuck @ free)
-        return Held(free + carry @ torques, np.zeros((0, 3)), torques)
+        return Held(_still(free + carry @ torques, friction), np.zeros((0, 3)), torques)
     rows = gaps.rows(q, v, [contact.pair for contact in contacts])
     # directions of the contact forces: three axes for sticking, the edge of the friction cone for sliding
     ways = [
@@ -91,7 +91,13 @@ def accelerate(
     push = -np.linalg.lstsq(K @ carry, K @ free + rates, rcond=1e-11)[0]
     *parts, torques = np.split(push, np.cumsum([len(way) for way in ways]))
     forces = np.array([part @ way for part, way in zip(parts, ways, strict=True)])
-    return Held(free + carry @ push, forces, torques)
+    return Held(_still(free + carry @ push, friction), forces, torques)
+
+
+def _still(a: Array, friction: Friction) -> Array:
+    """Return accelerations without the rounding of joints that stick: a control law may depend on the sign of v."""
+    a[friction.sticking] = 0.0
+    return a
 
 
 def _friction(gaps: Gaps, rows: Rows, i: int, contact: Contact, v: Array) -> Array:
