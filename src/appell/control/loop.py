@@ -452,7 +452,7 @@ class VelocityObserver:
     The filter predicts q and v one period ahead and corrects them by α = 1 − p² and β = (1 − p)² times the encoder
     residual. It has no lag at constant speed, and smooths the quantisation of the counts.
 
-    >>> observer = Observer(np.zeros(1), 0.01, 20.0)
+    >>> observer = VelocityObserver(np.zeros(1), 0.01, 20.0)
     >>> for k in range(1, 60):
     ...     q, v = observer.update(np.array([0.01 * k]))
     >>> q.round(6), v.round(6)
