@@ -8,7 +8,6 @@ code have a table of their own: words that no identifier contains.
 from __future__ import annotations
 
 import io
-import itertools
 import re
 import sys
 import tokenize
@@ -109,19 +108,12 @@ def find(path: Path, table: list[Habit]) -> Iterator[Finding]:
 
 
 def names(path: Path) -> Iterator[Finding]:
-    """Yield the identifiers of Python source that contain an avoided word, each once per line.
-
-    Attributes are not among them: they may be those of another library, and ours are seen where they are defined.
-    """
+    """Yield the identifiers of Python source that contain an avoided word, each once per line."""
     if path.suffix != ".py":
         return
     table = tomllib.loads(TABLE.read_text(encoding="utf-8"))["names"]
-    tokens = list(tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline))
-    used = {
-        (token.start[0], token.string)
-        for before, token in itertools.pairwise(tokens)
-        if token.type == tokenize.NAME and before.string != "."
-    }
+    tokens = tokenize.generate_tokens(io.StringIO(path.read_text(encoding="utf-8")).readline)
+    used = {(token.start[0], token.string) for token in tokens if token.type == tokenize.NAME}
     for line, name in sorted(used):
         for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name):
             if word.lower() in table:
