@@ -140,6 +140,7 @@ def simulate(  # noqa: PLR0913  # keyword options
     walls = _walls(walls)
     check_coefficients(restitution, friction)
     choice("simulate: unknown impact law", impact_law, IMPACT_LAWS)
+    choice("simulate: unknown method", method, METHODS)
     rate = None if rate is None else number("simulate: rate must be a positive frequency [Hz]", rate, ABOVE_ZERO)
     is_limited = isinstance(limits, bool | np.bool_)
     ends = limits if not is_limited else _number(restitution) if limits else None
@@ -165,7 +166,6 @@ def simulate(  # noqa: PLR0913  # keyword options
 
 
 def _integrator(engine: Engine, method: str, step: float | None, rtol: float, atol: float) -> Integrator:
-    choice("simulate: unknown method", method, METHODS)
     if method in ("dop853", "radau"):
         if step is not None:
             raise InputError(f"simulate: step applies to the methods 'rk4' and 'symplectic'; '{method}' is adaptive")
