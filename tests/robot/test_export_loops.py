@@ -174,7 +174,10 @@ def test_tasks_of_an_exported_descent_have_targets_as_arguments(any_compiler, tm
     ("options", "told"),
     [
         ({"verb": "rollout", "to": "casadi"}, "'rollout' is written to c and jax"),
-        ({"verb": "rollout", "steps": 3}, "takes 'control', 'method', 'parametric'; leave out 'steps'"),
+        (
+            {"verb": "rollout", "steps": 3},
+            "'parametric', 'walls', 'points', 'limits'; leave out 'steps'",
+        ),
         ({"verb": "rollout", "method": "rk8"}, "unknown method 'rk8'"),
         ({"verb": "rollout", "control": 3}, "expected a joint control law"),
         ({"verb": "inverse_kinematics", "tasks": 3}, "expected a list of tasks"),
